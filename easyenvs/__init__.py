@@ -1,0 +1,34 @@
+"""Reinforcement-learning environments for real card games.
+
+    import easyenvs
+
+    env = easyenvs.peasy_v0.env(num_players=4)         # one game, PettingZoo AEC
+    games = easyenvs.peasy_v0.batch(4096, seed=0)      # many games at once
+"""
+
+from easyenvs.core.errors import (
+    ActionTypeError,
+    IllegalActionError,
+    MissingExtraError,
+    NotResetError,
+    OptionError,
+    SnapshotError,
+)
+from easyenvs.registry import find_game, find_games, games, register
+from easyenvs.version import __version__
+
+__all__ = [
+    "ActionTypeError",
+    "IllegalActionError",
+    "MissingExtraError",
+    "NotResetError",
+    "OptionError",
+    "SnapshotError",
+    "__version__",
+    "find_game",
+    "games",
+    "register",
+]
+
+# Every game of this package is an attribute of it: `easyenvs.peasy_v0`.
+find_games()

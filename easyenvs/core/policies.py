@@ -1,0 +1,206 @@
+"""Policies: what one is given, how it is named, the uniform random policy, and how policies play a batch.
+
+A policy is a function of a batch of M decisions, `policy(d) -> int [M]`, where `d` is a `Decisions`. Its only source of
+randomness is `d.keys`; so it plays the same game alone, in any batch, split in any way, and in the AEC environment.
+
+    N games  M decisions  P seats  A actions  W words of 64 action bits
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import importlib.util
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Final, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from easyenvs.core import bits, chance
+from easyenvs.core.arrays import U64, Flags, Index
+from easyenvs.core.encoders import Encoder, make_encoder
+
+if TYPE_CHECKING:
+    from easyenvs.core.batch import Batch
+    from easyenvs.core.game import GameDefinition
+
+ENTRY_POINTS: Final = "easyenvs.policies"
+AGENTS_PACKAGE: Final = "easyenvs_agents"
+
+
+class Decisions:
+    """A batch of M decisions, one in each of M games: all that a policy is given. Nothing hidden is in it.
+
+    Attributes:
+        game: the game's id.
+        num_players: P.
+        rules: the rule options.
+        seat: intp [M], the seat to act.
+        legal_words: uint64 [M, W], the legal actions, bit a of a row is action a.
+        view: what the seat may know, the game's `View` of M games (arrays with the games last).
+        keys: uint64 [M], the policy's random keys.
+    """
+
+    def __init__(
+        self, definition: GameDefinition, rules: Any, seat: Index, legal_words: U64, view: Any, keys: U64
+    ) -> None:
+        self._definition = definition
+        self.game = definition.id
+        self.rules = rules
+        self.num_players: int = rules.num_players
+        self.num_actions = len(definition.notation.ACTION_NAMES)
+        self.seat = seat
+        self.legal_words = legal_words
+        self.view = view
+        self.keys = keys
+        self._legal: Flags | None = None
+        self._encoders: dict[str, Encoder] = {}
+
+    def __len__(self) -> int:
+        return len(self.seat)
+
+    @property
+    def legal(self) -> Flags:
+        """Which actions are legal, bool [M, A]; every row has one at least."""
+        if self._legal is None:
+            self._legal = bits.unpack(self.legal_words, self.num_actions).view(np.bool_)
+        return self._legal
+
+    def observe(self, observation: str | Encoder = "flat") -> Any:
+        """The acting seats' observations by an encoder's name or an encoder, the games first."""
+        if not isinstance(observation, str):
+            return observation(self.view)
+        if observation not in self._encoders:
+            self._encoders[observation] = make_encoder(self._definition, self.rules, observation)
+        return self._encoders[observation](self.view)
+
+
+class Policy(Protocol):
+    """Chooses an action in each of M decisions."""
+
+    def __call__(self, d: Decisions, /) -> npt.NDArray[Any]:
+        """Legal action ids, integers [M]."""
+
+
+class RandomPolicy:
+    """Every legal action is as likely as any other."""
+
+    needs_view: Final = False
+
+    def __call__(self, d: Decisions, /) -> Index:
+        return bits.select(d.legal_words, chance.below(d.keys, bits.count_words(d.legal_words)))
+
+
+random_policy: Final = RandomPolicy()
+
+
+def decisions(batch: Batch, rows: Index | None = None, *, seed: int = 0, with_view: bool = True) -> Decisions:
+    """The decisions to be made in these rows of a batch (None: all), none of which is over. `seed` is the policy's."""
+    words, keys, player = batch.legal_words, batch.policy_keys(seed), batch.player
+    view = batch.view(where=rows) if with_view else None
+    if rows is not None:
+        words, keys, player = words[rows], keys[rows], player[rows]
+    return Decisions(batch.game, batch.rules, player.astype(np.intp), words, view, keys)
+
+
+def act(
+    batch: Batch,
+    policies: Sequence[Policy],
+    assignment: npt.NDArray[np.integer[Any]] | None = None,
+    *,
+    seeds: Sequence[int] | None = None,
+) -> Index:
+    """Every game's next action: intp [N], 0 where a game is over.
+
+    policies: one a seat; or any number, where `assignment` [N, P] says which of them sits where.
+    seeds: a seed for each policy (default 0).
+    """
+    player = batch.player
+    running = np.flatnonzero(player >= 0)
+    chosen = np.zeros(batch.num_games, dtype=np.intp)
+    if assignment is None:
+        if len(policies) != batch.num_players:
+            raise ValueError(f"{len(policies)} policies are given for {batch.num_players} seats: one a seat, or an assignment")
+        sits = player
+    else:
+        sits = np.full(batch.num_games, -1, dtype=np.int64)
+        sits[running] = assignment[running, player[running]]
+    for index, policy in enumerate(policies):
+        rows = np.flatnonzero(sits == index)
+        if rows.size:
+            everywhere = None if len(rows) == batch.num_games else rows
+            seed = 0 if seeds is None else seeds[index]
+            d = decisions(batch, everywhere, seed=seed, with_view=getattr(policy, "needs_view", True))
+            chosen[rows] = checked_choice(policy, d)
+    return chosen
+
+
+def checked_choice(policy: Policy, d: Decisions) -> Index:
+    """What a policy chooses, or an error that names it: integers [M] are accepted (whether they are legal, `step` says)."""
+    choice = np.asarray(policy(d))
+    if choice.dtype.kind not in "iu" or choice.shape != (len(d),):
+        raise TypeError(f"the policy {policy!r} returned {choice.dtype} of shape {choice.shape}; integers [{len(d)}] are accepted")
+    return choice.astype(np.intp)
+
+
+# ------------------------------------------------------------------------------------------------- names
+
+
+def _agents() -> ModuleType | None:
+    """The package of the agents that ship with easyenvs: installed with the wheel, or `examples/agents` of a checkout."""
+    if importlib.util.find_spec(AGENTS_PACKAGE) is not None:
+        return importlib.import_module(AGENTS_PACKAGE)
+    folder = Path(__file__).resolve().parents[2] / "examples" / "agents"
+    source = folder / "__init__.py"
+    if not source.is_file():
+        return None
+    spec = importlib.util.spec_from_file_location(AGENTS_PACKAGE, source, submodule_search_locations=[str(folder)])
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[AGENTS_PACKAGE] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def agent_names(game: GameDefinition) -> list[str]:
+    """The agents that ship for a game: those that `load_policy` finds by a plain name."""
+    agents = _agents()
+    if agents is None:
+        return []
+    names = set()
+    for root in agents.__path__:
+        names |= {file.stem for file in (Path(root) / game.id).glob("*.py") if not file.stem.startswith("_")}
+    return sorted(names)
+
+
+def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
+    """A policy by name, or itself.
+
+    Names: "random"; an agent that ships ("greedy", "heuristic" …: see `agent_names`); an entry point of the group
+    `easyenvs.policies`; "module:attribute".
+
+    Raises:
+        ValueError: no policy has this name.
+    """
+    if not isinstance(policy, str):
+        if not callable(policy):
+            raise ValueError(f"{policy!r} is no policy: a name, or a function of decisions")
+        return policy
+    if policy == "random":
+        return random_policy
+    if policy in agent_names(game):
+        return importlib.import_module(f"{AGENTS_PACKAGE}.{game.id}.{policy}").policy  # type: ignore[no-any-return]
+    for entry in importlib.metadata.entry_points(group=ENTRY_POINTS, name=policy):
+        return entry.load()  # type: ignore[no-any-return]
+    module_name, colon, attribute = policy.partition(":")
+    if colon:
+        try:
+            return getattr(importlib.import_module(module_name), attribute)  # type: ignore[no-any-return]
+        except (ImportError, AttributeError) as error:
+            raise ValueError(f"the policy {policy!r} can't be loaded: {error}") from error
+    known = ["random", *agent_names(game), *(entry.name for entry in importlib.metadata.entry_points(group=ENTRY_POINTS))]
+    raise ValueError(f"{policy!r} names no policy of {game.id}; known are {', '.join(known)}, and 'module:attribute'")

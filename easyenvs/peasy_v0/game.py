@@ -1,0 +1,422 @@
+"""Easy Peasy, one game, rule by rule, next to the rulebook.
+
+Sets of cards are Python ints: bit c is card c. A Row pile is two such sets of at most one card, `up` and `down`.
+
+    P seats 0 … n−1      clockwise is +1 modulo n
+    pile 0, 1            of a seat's Row, and of the discards
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from easyenvs.core import bits, chance
+from easyenvs.peasy_v0.cards import (
+    AT_LEAST,
+    AT_MOST,
+    CARDS_PER_FLIP,
+    DISCARD_PILES,
+    FIRST_PLAY,
+    HAND_SIZE,
+    NUM_ACTIONS,
+    NUM_CARDS,
+    OF_COLOUR,
+    ROW_PILES,
+    Action,
+    Direction,
+    Phase,
+    cards_in_play,
+    colour_of,
+    value_of,
+)
+from easyenvs.peasy_v0.options import Rules
+
+# Random events of a round, for chance.event_key: the deal, the draw among tied first players, then the reshuffles.
+DEAL: Final = 0
+FIRST_PLAYER: Final = 1
+FIRST_RESHUFFLE: Final = 2
+
+PLAY_SHIFT: Final = tuple(FIRST_PLAY + NUM_CARDS * pile for pile in range(DISCARD_PILES))
+FLIP_IS_LEGAL: Final = 1 << Action.FLIP
+DIRECTION_IS_LEGAL: Final = 1 << Action.UP | 1 << Action.DOWN
+PASS_IS_LEGAL: Final = 1 << Action.PASS
+TURN_IS_LEGAL: Final = (1 << Action.TURN_0, 1 << Action.TURN_1)
+
+COVERS: Final = {
+    Direction.UP: tuple(AT_LEAST[value_of(card)] for card in range(NUM_CARDS)),
+    Direction.DOWN: tuple(AT_MOST[value_of(card)] for card in range(NUM_CARDS)),
+}
+"""P6. COVERS[direction][top]: the cards that may be played on the card `top`."""
+
+SAME_COLOUR: Final = tuple(OF_COLOUR[colour_of(card)] for card in range(NUM_CARDS))
+OPPOSITE: Final = {Direction.UP: Direction.DOWN, Direction.DOWN: Direction.UP}
+
+
+class Game:
+    """One game of Easy Peasy. `deal` starts it; `step` plays one decision of seat `player`."""
+
+    def __init__(self, rules: Rules) -> None:
+        self.rules = rules
+        self.num_players = rules.num_players
+        self.num_actions = NUM_ACTIONS
+        self.max_decisions = rules.max_decisions
+        self.deck = (1 << cards_in_play(rules.num_players)) - 1  # P2: the cards in play
+
+        self.seed = 0
+        self.decisions = 0  # decisions made in this game
+        self.round = 0  # 0-based
+        self.totals: list[int] = []  # by seat
+        self.round_scores: list[list[int]] = []  # of the finished rounds, by seat
+        self.gains: list[float] | None = None  # R3: points of the round that the last step ended, more is better
+        self.terminated = False
+        self.truncated = False
+
+        self.phase = Phase.OVER
+        self.player: int | None = None  # the seat to act
+        self.legal = 0  # set of action ids
+        self.direction = Direction.NONE
+        self.flips = 0  # flips of the Up&Down card in this turn
+        self.bonus_pile: int | None = None  # the discard pile that a bonus is bound to
+
+        self.hand: list[int] = []  # [P] sets
+        self.up: list[list[int]] = []  # [P][2] sets of one card or none
+        self.down: list[list[int]] = []  # [P][2] sets of one card or none
+        self.known = 0  # face-down cards that everyone knows (P13)
+        self.tops = [0, 0]  # card ids
+        self.buried = 0  # the discards under both tops
+        self.pile: list[int] = []  # the draw pile, next card last
+        self.fresh = 0  # P13: the cards of the draw pile when it was last formed
+        self.reshuffles = 0  # of this round
+
+    # ------------------------------------------------------------------------------------------ rounds
+
+    def deal(self, seed: int) -> None:
+        """Start game `seed`."""
+        self.seed = seed
+        self.decisions = self.round = 0
+        self.totals = [0] * self.num_players
+        self.round_scores = []
+        self.gains = None
+        self.terminated = self.truncated = False
+        self._deal_round()
+
+    def _deal_round(self) -> None:
+        """P3. Rows of two piles, hands of four, two discard piles; the rest is the draw pile."""
+        cards = chance.shuffled(chance.event_key(self.seed, self.round, DEAL), range(self.deck.bit_count()))
+        dealt = iter(cards)
+        self.hand, self.up, self.down = [], [], []
+        for _ in range(self.num_players):
+            self.down.append([1 << next(dealt) for _ in range(ROW_PILES)])
+            self.up.append([1 << next(dealt) for _ in range(ROW_PILES)])
+            self.hand.append(bits.set_of(next(dealt) for _ in range(HAND_SIZE)))
+        self.tops = [next(dealt) for _ in range(DISCARD_PILES)]
+        self.pile = list(dealt)[::-1]
+        self.buried = self.known = self.reshuffles = 0
+        self.fresh = self.deck
+        self.direction = Direction.NONE
+        self.player = self._first_player()
+        self._ask(Phase.DIRECTION)
+
+    def _first_player(self) -> int:
+        """P4. Most points so far (none in round 1), then the highest face-up Row cards, then chance."""
+        strength = [(self.totals[seat], points(self.up[seat][0] | self.up[seat][1])) for seat in range(self.num_players)]
+        tied = [seat for seat in range(self.num_players) if strength[seat] == max(strength)]
+        if len(tied) == 1:
+            return tied[0]
+        return chance.pick(chance.event_key(self.seed, self.round, FIRST_PLAYER), tied)
+
+    def _end_round(self, ender: int) -> None:
+        """P15. Score the round; then the next one, or the end of the game (P16)."""
+        scores = [
+            max(points(self.hand[seat]), points(self._row(seat))) if seat != ender else 0
+            for seat in range(self.num_players)
+        ]
+        rest = points(self.hand[ender]) + points(self._row(ender))
+        lowest_other = min(scores[seat] for seat in range(self.num_players) if seat != ender)
+        scores[ender] = 0 if rest < lowest_other else 2 * rest
+
+        self.round_scores.append(scores)
+        self.totals = [total + score for total, score in zip(self.totals, scores, strict=True)]
+        self.gains = [-score for score in scores]
+        if self._is_last_round():
+            self.terminated = True
+            self._end_game()
+        elif self.decisions >= self.max_decisions:
+            self._truncate()
+        else:
+            self.round += 1
+            self._deal_round()
+
+    def _is_last_round(self) -> bool:
+        """P16. The round that was just scored was the last one."""
+        if self.rules.target_score is not None:
+            return max(self.totals) >= int(self.rules.target_score)
+        return self.round + 1 == self.rules.num_rounds
+
+    def standing(self) -> list[tuple[int, int]]:
+        """P17. Every seat's place in the final order, the lower the better: total, then the last round's score."""
+        last = self.round_scores[-1] if self.round_scores else [0] * self.num_players
+        return list(zip(self.totals, last, strict=True))
+
+    @property
+    def scores(self) -> list[int]:
+        """The totals so far."""
+        return list(self.totals)
+
+    # ------------------------------------------------------------------------------------------ decisions
+
+    def step(self, action: int) -> None:
+        """Play one decision of seat `player`. `action` is an id that is in `legal`: the caller has checked it."""
+        self.gains = None
+        self.decisions += 1
+        if action >= FIRST_PLAY:
+            pile, card = divmod(action - FIRST_PLAY, NUM_CARDS)
+            self._play(card, pile)
+        elif action == Action.FLIP:
+            self._flip()
+        elif action == Action.PASS:
+            self._end_turn()
+        elif action == Action.UP:
+            self._choose(Direction.UP)
+        elif action == Action.DOWN:
+            self._choose(Direction.DOWN)
+        else:
+            self._turn_pile(action - Action.TURN_0)
+        if self.decisions >= self.max_decisions and self.player is not None:
+            self._truncate()
+
+    def _choose(self, direction: Direction) -> None:
+        """P5. The first player sets the Up&Down card, then takes the first turn."""
+        self.direction = direction
+        self._ask(Phase.TURN)
+
+    def _play(self, card: int, pile: int) -> None:
+        """P7, P10. A card from the hand or the face-up Row goes on a discard pile; a colour match may earn a bonus."""
+        assert self.player is not None
+        bit = 1 << card
+        if self.hand[self.player] & bit:
+            self.hand[self.player] ^= bit
+        else:
+            up = self.up[self.player]
+            up[up.index(bit)] = 0  # P11: what lies under it stays face-down
+        covered = self.tops[pile]
+        self.buried |= 1 << covered
+        self.tops[pile] = card
+        if SAME_COLOUR[covered] & bit and self._bonus_actions(pile):
+            self._ask(Phase.BONUS, pile)
+        else:
+            self._end_turn()
+
+    def _flip(self) -> None:
+        """P7, P8. The direction is reversed, the seat draws two cards and must play."""
+        assert self.player is not None
+        self.direction = OPPOSITE[self.direction]
+        for _ in range(CARDS_PER_FLIP):
+            self._draw(self.player)
+        self.flips += 1
+        self._ask(Phase.PLAY)
+
+    def _draw(self, seat: int) -> None:
+        """P9. The top card of the draw pile; an empty one is made anew, if there is anything to shuffle."""
+        if not self.pile and self.buried:
+            self._reshuffle()
+        if self.pile:
+            self.hand[seat] |= 1 << self.pile.pop()
+
+    def _reshuffle(self) -> None:
+        """P9, P13. All discards but the two tops become the draw pile, and everyone knows which cards those are."""
+        key = chance.event_key(self.seed, self.round, FIRST_RESHUFFLE + self.reshuffles)
+        self.pile = chance.shuffled(key, bits.members(self.buried))[::-1]
+        self.fresh = self.buried
+        self.buried = 0
+        self.reshuffles += 1
+
+    def _turn_pile(self, pile: int) -> None:
+        """P11. Two cards change places, a single face-down card turns up; a card turned down is known to all (P13)."""
+        assert self.player is not None
+        up, down = self.up[self.player], self.down[self.player]
+        up[pile], down[pile] = down[pile], up[pile]
+        self.known = (self.known | down[pile]) & ~up[pile]
+        self._end_turn()
+
+    def _end_turn(self) -> None:
+        """P14. An empty hand or Row ends the round; otherwise the next seat clockwise takes its turn."""
+        assert self.player is not None
+        if not self.hand[self.player] or not self._row(self.player):
+            self._end_round(ender=self.player)
+            return
+        self.player = (self.player + 1) % self.num_players
+        self._ask(Phase.TURN)
+
+    # ------------------------------------------------------------------------------------------ what is legal
+
+    def _ask(self, phase: Phase, bonus_pile: int | None = None) -> None:
+        """Put the next decision to seat `player`."""
+        self.phase = phase
+        self.bonus_pile = bonus_pile
+        if phase == Phase.TURN or phase == Phase.DIRECTION:
+            self.flips = 0
+        if phase == Phase.TURN:
+            self.legal = self._plays() | FLIP_IS_LEGAL  # P7
+        elif phase == Phase.PLAY:
+            self.legal = self._plays() or FLIP_IS_LEGAL  # P8
+        elif phase == Phase.BONUS:
+            assert bonus_pile is not None
+            self.legal = self._bonus_actions(bonus_pile) | PASS_IS_LEGAL  # P10
+        else:
+            self.legal = DIRECTION_IS_LEGAL  # P5
+
+    def _playable(self, pile: int) -> int:
+        """P6. The cards that seat `player` may play on a discard pile: of its hand and its face-up Row."""
+        assert self.player is not None
+        up = self.up[self.player]
+        return (self.hand[self.player] | up[0] | up[1]) & COVERS[self.direction][self.tops[pile]]
+
+    def _plays(self) -> int:
+        """The legal actions that play a card, on either pile."""
+        return self._playable(0) << PLAY_SHIFT[0] | self._playable(1) << PLAY_SHIFT[1]
+
+    def _bonus_actions(self, pile: int) -> int:
+        """P10. A bonus's actions but for passing: (a) another card on the same pile, (b) a Row pile to flip."""
+        assert self.player is not None
+        actions = self._playable(pile) << PLAY_SHIFT[pile]
+        for row_pile in range(ROW_PILES):
+            if self.down[self.player][row_pile]:  # P11: a single face-up card cannot be flipped
+                actions |= TURN_IS_LEGAL[row_pile]
+        return actions
+
+    def _row(self, seat: int) -> int:
+        """All cards of a seat's Row, face-up and face-down."""
+        up, down = self.up[seat], self.down[seat]
+        return up[0] | up[1] | down[0] | down[1]
+
+    # ------------------------------------------------------------------------------------------ the end
+
+    def _end_game(self) -> None:
+        """R7."""
+        self.phase = Phase.OVER
+        self.player = self.bonus_pile = None
+        self.legal = 0
+
+    def _truncate(self) -> None:
+        """R6. The game has run for too long; the rewards of this step are 0."""
+        self.truncated = True
+        self.gains = None
+        self._end_game()
+
+    # ------------------------------------------------------------------------------------------ hidden cards
+
+    def resample(self, seat: int, key: int) -> None:
+        """P13. Redraw what `seat` can't see, uniformly over the states that give it the same view; a fresh game seed."""
+        self.seed = chance.derive(chance.DOMAIN_ROW, key, 0)
+        seen = self.hand[seat] | self.buried | 1 << self.tops[0] | 1 << self.tops[1] | self.known
+        for up in self.up:
+            seen |= up[0] | up[1]
+        unseen = self.deck & ~seen
+        fresh_in_hand = [(hand & self.fresh).bit_count() for hand in self.hand]
+        old_in_hand = [(hand & ~self.fresh).bit_count() for hand in self.hand]
+        hidden = [[pile for pile in range(ROW_PILES) if down[pile] & ~self.known] for down in self.down]
+        attempt = 0
+        while True:
+            draw = chance.derive(chance.DOMAIN_RESAMPLE, key, attempt)
+            fresh, old = (
+                iter(chance.shuffled(chance.derive(chance.DOMAIN_EVENT, draw, event), bits.members(group)))
+                for event, group in enumerate((unseen & self.fresh, unseen & ~self.fresh))
+            )
+            for other in range(self.num_players):
+                if other != seat:
+                    cards = [next(fresh) for _ in range(fresh_in_hand[other])]
+                    cards += [next(old) for _ in range(old_in_hand[other])]
+                    self.hand[other] = bits.set_of(cards)
+                for pile in hidden[other]:
+                    self.down[other][pile] = 1 << next(old if self.reshuffles else fresh)
+            self.pile = list(fresh)[::-1]
+            if self._is_possible():
+                break
+            attempt += 1
+        if self.player is not None:
+            flips = self.flips
+            self._ask(self.phase, self.bonus_pile)
+            self.flips = flips
+
+    def _is_possible(self) -> bool:
+        """What the phase says of the acting seat's cards, which the others don't see: a bonus is asked only where there
+        is one (P10), and after two flips some card can be played (P8)."""
+        if self.phase == Phase.BONUS:
+            assert self.bonus_pile is not None
+            return self._bonus_actions(self.bonus_pile) != 0
+        return self.phase != Phase.PLAY or self.flips < 2 or self._plays() != 0
+
+    # ------------------------------------------------------------------------------------------ positions
+
+    def position(self) -> dict[str, Any]:
+        """The whole state as a snapshot's plain values (the keys are listed in notation.py)."""
+        return {
+            "phase": self.phase.name.lower(),
+            "player": self.player,
+            "direction": None if self.direction == Direction.NONE else self.direction.name.lower(),
+            "draw_pile": self.pile[::-1],
+            "tops": list(self.tops),
+            "buried": bits.members(self.buried),
+            "hands": [bits.members(hand) for hand in self.hand],
+            "rows": [
+                [
+                    {
+                        "up": bits.member_of(self.up[seat][pile]),
+                        "down": bits.member_of(self.down[seat][pile]),
+                        "known": bool(self.down[seat][pile] & self.known),
+                    }
+                    for pile in range(ROW_PILES)
+                ]
+                for seat in range(self.num_players)
+            ],
+            "bonus_pile": self.bonus_pile,
+            "flips": self.flips,
+            "round": self.round,
+            "totals": list(self.totals),
+            "round_scores": [list(scores) for scores in self.round_scores],
+            "decisions": self.decisions,
+            "seed": self.seed,
+            "fresh": bits.members(self.fresh),
+            "reshuffles": self.reshuffles,
+            "truncated": self.truncated,
+        }
+
+    def set_position(self, position: dict[str, Any]) -> None:
+        """Take over a position that `notation.checked_position` has checked and completed."""
+        self.seed = position["seed"]
+        self.decisions = position["decisions"]
+        self.round = position["round"]
+        self.totals = list(position["totals"])
+        self.round_scores = [list(scores) for scores in position["round_scores"]]
+        self.gains = None
+        direction = position["direction"]
+        self.direction = Direction.NONE if direction is None else Direction[direction.upper()]
+        self.hand = [bits.set_of(cards) for cards in position["hands"]]
+        self.up = [[one_card(pile["up"]) for pile in row] for row in position["rows"]]
+        self.down = [[one_card(pile["down"]) for pile in row] for row in position["rows"]]
+        self.known = bits.set_of(pile["down"] for row in position["rows"] for pile in row if pile["known"])
+        self.tops = list(position["tops"])
+        self.buried = bits.set_of(position["buried"])
+        self.pile = list(position["draw_pile"])[::-1]
+        self.fresh = bits.set_of(position["fresh"])
+        self.reshuffles = position["reshuffles"]
+        self.player = position["player"]
+        phase = Phase[position["phase"].upper()]
+        if phase == Phase.OVER:
+            self._end_game()
+        else:
+            self._ask(phase, position["bonus_pile"])
+        self.flips = position["flips"]
+        self.truncated = position["truncated"]
+        self.terminated = phase == Phase.OVER and not self.truncated
+
+
+def points(cards: int) -> int:
+    """The sum of the cards' values."""
+    return sum(value_of(card) for card in bits.members(cards))
+
+
+def one_card(card: int | None) -> int:
+    """The set of one card, or of none."""
+    return 0 if card is None else 1 << card

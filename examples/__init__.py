@@ -1,0 +1,1 @@
+"""Examples: scripts to copy from, and the baseline agents."""
