@@ -63,7 +63,8 @@ def unpack(words: U64, width: int) -> npt.NDArray[np.uint8]:
 
 def unpack_int(word: int, num_bytes: int) -> npt.NDArray[np.uint8]:
     """The bits of one Python int as 0/1 uint8 [8 · num_bytes], bit 0 first."""
-    return np.unpackbits(np.frombuffer(word.to_bytes(num_bytes, "little"), np.uint8), bitorder="little")
+    # By position: the keyword costs a third of the call.
+    return np.unpackbits(np.frombuffer(word.to_bytes(num_bytes, "little"), np.uint8), None, None, "little")
 
 
 def pack(fields: Sequence[U64], widths: Sequence[int], num_games: int) -> U64:

@@ -161,6 +161,13 @@ class GameDefinition:
     encode: ModuleType
     notation: ModuleType
 
+    def __reduce__(self) -> tuple[Callable[[str], GameDefinition], tuple[str]]:
+        # Modules can't be pickled: another process finds the game again by its package.
+        return _imported, (self.package,)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GameDefinition:
+        return self
+
     @property
     def engines(self) -> tuple[str, ...]:
         """The engines that this game has."""
@@ -188,6 +195,11 @@ class GameDefinition:
         from easyenvs.core.batch import Batch
 
         return Batch(self, num_games, **options)
+
+
+def _imported(package: str) -> GameDefinition:
+    game: GameDefinition = importlib.import_module(package).GAME
+    return game
 
 
 def define(package: str) -> GameDefinition:

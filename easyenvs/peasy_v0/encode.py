@@ -5,18 +5,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Final
 
 import numpy as np
 
 from easyenvs.core.arrays import F32
-from easyenvs.core.encoders import Count, Features, Part, Slice, Word, join_bits, one_hot
-from easyenvs.peasy_v0.cards import DISCARD_PILES, ROW_PILES, Direction, Phase, cards_in_play
-from easyenvs.peasy_v0.options import Rules
+from easyenvs.core.encoders import Count, Features, Part, Slice, Word
+from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, DISCARD_PILES, ROW_PILES, Direction, Phase, cards_in_play
+from easyenvs.peasy_v0.options import CLOCK_TICKS, Rules
 from easyenvs.peasy_v0.view import View
 
-CLOCK_TICKS: Final = 64
 MAX_ROUNDS_LEFT: Final = 8
 POINTS_PER_ROUND: Final = 40
 """Totals are scaled by this many points a round, which four fifths of the seats stay below under random play."""
@@ -35,7 +34,7 @@ def features(rules: Rules) -> Features:
         for pile in range(ROW_PILES):
             meaning = f"cards that everyone knows to lie in Row pile {pile} of seat {seat}: face-up, or turned down before"
             words.append(card_set("row", f"row {seat}.{pile}", meaning))
-        words.append(card_set("row", f"row {seat} face-up", f"face-up Row cards of seat {seat}"))
+    words.append(card_set("face-up", "face-up", "the face-up cards of all Rows"))
     for pile in range(DISCARD_PILES):
         words.append(card_set("tops", f"top {pile}", f"top card of discard pile {pile}"))
     words.append(card_set("buried", "buried", "cards out of play: the discards under both tops"))
@@ -50,7 +49,6 @@ def features(rules: Rules) -> Features:
         Part("bonus pile", DISCARD_PILES, "the discard pile that a bonus is bound to"),
         Part("flips", 2, "flips in this turn: at least 1, at least 2"),
         Part("reshuffled", 1, "this round has had a reshuffle"),
-        Part("last round", 1, "no round follows this one, however it ends"),
     ]
     status += [Part(f"hidden {s}.{p}", 1, f"a card that nobody knows lies face-down in Row pile {p} of seat {s}") for s in seats for p in range(ROW_PILES)]
     words.append(Word("status", tuple(status)))
@@ -66,7 +64,7 @@ def features(rules: Rules) -> Features:
     counts += [
         Count("table", "draw pile", cards, (*range(1, 7), 8, 10, 12, 15, 18, 22), "cards in the draw pile"),
         Count("table", "rounds left", MAX_ROUNDS_LEFT, (1, 2, 3, 4), "rounds after this one; 0 in a game to a target score"),
-        Count("table", "clock", CLOCK_TICKS, (16, 32, 48, 56), f"decisions made, in units of {clock_tick(rules)}; at most {CLOCK_TICKS} of them, then the game is truncated"),
+        Count("table", "clock", CLOCK_TICKS, (16, 32, 48, 56), f"decisions made, in units of {rules.clock_tick}; at most {CLOCK_TICKS} of them, then the game is truncated"),
     ]
     return Features(tuple(words), tuple(counts), read_words, read_counts)
 
@@ -76,47 +74,58 @@ def points_cap(rules: Rules) -> int:
     return int(rules.target_score) if rules.target_score is not None else POINTS_PER_ROUND * min(int(rules.num_rounds or 1), 10)
 
 
-def clock_tick(rules: Rules) -> int:
-    """Decisions in a unit of the feature `clock`."""
-    return -(-rules.max_decisions // CLOCK_TICKS)
+class StatusTables:
+    """The word `status` by look-ups, one a field, each entry already in its place: lists for one game, arrays for many.
+    A last entry 0 serves the field's −1."""
+
+    def __init__(self, players: int, kind: Callable[[list[int]], Any]) -> None:
+        self._offset = 0
+        self._kind = kind
+        self.phase = self._field([1 << phase if phase != Phase.OVER else 0 for phase in Phase], len(Phase) - 1)
+        self.actor = self._field([*(1 << seat for seat in range(players)), 0], players)
+        self.direction = self._field([0, 0b01, 0b10], 2)
+        self.bonus_pile = self._field([*(1 << pile for pile in range(DISCARD_PILES)), 0], DISCARD_PILES)
+        self.flips = self._field([0b00, 0b01, 0b11], 2)
+        self.reshuffled = self._field([0, 1], 1)
+        self.hidden = [self._field(list(range(1 << ROW_PILES)), ROW_PILES) for _ in range(players)]
+
+    def _field(self, entries: list[int], width: int) -> Any:
+        table = self._kind([entry << self._offset for entry in entries])
+        self._offset += width
+        return table
 
 
-def read_words(view: View) -> Sequence[Any]:
+LISTS: Final = {players: StatusTables(players, list) for players in COLOURS_IN_PLAY}
+ARRAYS: Final = {players: StatusTables(players, lambda entries: np.array(entries, np.uint64)) for players in COLOURS_IN_PLAY}
+
+
+def read_words(view: View) -> list[Any]:
     """The sets of a view, one game's or many's, in the order of `features`."""
-    rules = view.rules
-    seats = range(rules.num_players)
     words = [view.hand]
-    up, known_down = view.up, view.known_down
-    for seat in seats:
-        up_0, up_1 = up[seat]
-        words += (up_0 | known_down[seat][0], up_1 | known_down[seat][1], up_0 | up_1)
-    words += (view.tops[0], view.tops[1], view.buried, view.unseen_fresh, view.unseen_old)
-    last = view.round + 1 == rules.num_rounds
-    status = [
-        (one_hot(view.phase) & PHASE_BITS, len(Phase) - 1),
-        (one_hot(view.actor + 1) >> 1, rules.num_players),
-        (view.direction, 2),
-        (one_hot(view.bonus_pile + 1) >> 1, DISCARD_PILES),
-        (one_hot(view.flips) - 1, 2),
-        (view.reshuffled, 1),
-        (last, 1),
-    ]
-    status += [(view.hidden_down[seat][pile], 1) for seat in seats for pile in range(ROW_PILES)]
-    words.append(join_bits(status))
+    for piles in view.row:
+        words.extend(piles)
+    phase = view.phase
+    table = (ARRAYS if isinstance(phase, np.ndarray) else LISTS)[len(view.row)]
+    status = (
+        table.phase[phase]
+        | table.actor[view.actor]
+        | table.direction[view.direction]
+        | table.bonus_pile[view.bonus_pile]
+        | table.flips[view.flips]
+        | table.reshuffled[view.reshuffled]
+    )
+    for entries, piles in zip(table.hidden, view.hidden, strict=True):
+        status |= entries[piles]
+    top_0, top_1 = view.tops
+    words.extend((view.face_up, top_0, top_1, view.buried, view.unseen_fresh, view.unseen_old, status))
     return words
-
-
-PHASE_BITS: Final = (1 << Phase.OVER) - 1
 
 
 def read_counts(view: View) -> Sequence[Any]:
     """The numbers of a view, one game's or many's, in the order of `features`."""
     rules = view.rules
-    if rules.num_rounds is None:
-        left = view.round * 0
-    else:
-        left = rules.num_rounds - 1 - view.round
-    clock = view.decisions // clock_tick(rules)
+    left = view.round * 0 if rules.num_rounds is None else rules.num_rounds - 1 - view.round
+    clock = view.decisions // rules.clock_tick
     return [*view.hand_size, *view.hand_fresh, *view.totals, view.draw_size, left, clock]
 
 

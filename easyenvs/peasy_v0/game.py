@@ -1,6 +1,7 @@
 """Easy Peasy, one game, rule by rule, next to the rulebook.
 
-Sets of cards are Python ints: bit c is card c. A Row pile is two such sets of at most one card, `up` and `down`.
+Sets of cards are Python ints: bit c is card c. A Row pile is the set of its one or two cards; which cards of all Rows are
+face-up is one set more, so that to flip a pile is to toggle its cards in that set.
 
     P seats 0 … n−1      clockwise is +1 modulo n
     pile 0, 1            of a seat's Row, and of the discards
@@ -51,6 +52,11 @@ COVERS: Final = {
 SAME_COLOUR: Final = tuple(OF_COLOUR[colour_of(card)] for card in range(NUM_CARDS))
 OPPOSITE: Final = {Direction.UP: Direction.DOWN, Direction.DOWN: Direction.UP}
 
+# Plain names for what every step compares: a look-up in an enum class costs as much as the comparison itself.
+DIRECTION, TURN, PLAY, BONUS, OVER = Phase
+FLIP: Final = int(Action.FLIP)
+NO_CARDS: Final = (0, 0)
+
 
 class Game:
     """One game of Easy Peasy. `deal` starts it; `step` plays one decision of seat `player`."""
@@ -67,11 +73,12 @@ class Game:
         self.round = 0  # 0-based
         self.totals: list[int] = []  # by seat
         self.round_scores: list[list[int]] = []  # of the finished rounds, by seat
+        self.last_scores: list[int] = []  # of the last finished round, 0 before
         self.gains: list[float] | None = None  # R3: points of the round that the last step ended, more is better
         self.terminated = False
         self.truncated = False
 
-        self.phase = Phase.OVER
+        self.phase = OVER
         self.player: int | None = None  # the seat to act
         self.legal = 0  # set of action ids
         self.direction = Direction.NONE
@@ -79,9 +86,9 @@ class Game:
         self.bonus_pile: int | None = None  # the discard pile that a bonus is bound to
 
         self.hand: list[int] = []  # [P] sets
-        self.up: list[list[int]] = []  # [P][2] sets of one card or none
-        self.down: list[list[int]] = []  # [P][2] sets of one card or none
-        self.known = 0  # face-down cards that everyone knows (P13)
+        self.row: list[tuple[int, int]] = []  # [P][2] sets: the cards of each Row pile
+        self.face_up = 0  # the Row cards, of all seats, that lie face-up
+        self.public = 0  # cards that everyone sees or remembers: discards, Row cards that are or were face-up (P13)
         self.tops = [0, 0]  # card ids
         self.buried = 0  # the discards under both tops
         self.pile: list[int] = []  # the draw pile, next card last
@@ -95,6 +102,7 @@ class Game:
         self.seed = seed
         self.decisions = self.round = 0
         self.totals = [0] * self.num_players
+        self.last_scores = [0] * self.num_players
         self.round_scores = []
         self.gains = None
         self.terminated = self.truncated = False
@@ -104,22 +112,24 @@ class Game:
         """P3. Rows of two piles, hands of four, two discard piles; the rest is the draw pile."""
         cards = chance.shuffled(chance.event_key(self.seed, self.round, DEAL), range(self.deck.bit_count()))
         dealt = iter(cards)
-        self.hand, self.up, self.down = [], [], []
+        self.hand, self.row, self.face_up = [], [], 0
         for _ in range(self.num_players):
-            self.down.append([1 << next(dealt) for _ in range(ROW_PILES)])
-            self.up.append([1 << next(dealt) for _ in range(ROW_PILES)])
+            down_0, down_1, up_0, up_1 = (1 << next(dealt) for _ in range(2 * ROW_PILES))
+            self.row.append((down_0 | up_0, down_1 | up_1))
+            self.face_up |= up_0 | up_1
             self.hand.append(bits.set_of(next(dealt) for _ in range(HAND_SIZE)))
         self.tops = [next(dealt) for _ in range(DISCARD_PILES)]
         self.pile = list(dealt)[::-1]
-        self.buried = self.known = self.reshuffles = 0
+        self.public = self.face_up | bits.set_of(self.tops)
+        self.buried = self.reshuffles = 0
         self.fresh = self.deck
         self.direction = Direction.NONE
         self.player = self._first_player()
-        self._ask(Phase.DIRECTION)
+        self._ask(DIRECTION)
 
     def _first_player(self) -> int:
         """P4. Most points so far (none in round 1), then the highest face-up Row cards, then chance."""
-        strength = [(self.totals[seat], points(self.up[seat][0] | self.up[seat][1])) for seat in range(self.num_players)]
+        strength = [(self.totals[seat], points(self._row(seat) & self.face_up)) for seat in range(self.num_players)]
         tied = [seat for seat in range(self.num_players) if strength[seat] == max(strength)]
         if len(tied) == 1:
             return tied[0]
@@ -136,6 +146,7 @@ class Game:
         scores[ender] = 0 if rest < lowest_other else 2 * rest
 
         self.round_scores.append(scores)
+        self.last_scores = scores
         self.totals = [total + score for total, score in zip(self.totals, scores, strict=True)]
         self.gains = [-score for score in scores]
         if self._is_last_round():
@@ -155,8 +166,7 @@ class Game:
 
     def standing(self) -> list[tuple[int, int]]:
         """P17. Every seat's place in the final order, the lower the better: total, then the last round's score."""
-        last = self.round_scores[-1] if self.round_scores else [0] * self.num_players
-        return list(zip(self.totals, last, strict=True))
+        return list(zip(self.totals, self.last_scores, strict=True))
 
     @property
     def scores(self) -> list[int]:
@@ -172,38 +182,39 @@ class Game:
         if action >= FIRST_PLAY:
             pile, card = divmod(action - FIRST_PLAY, NUM_CARDS)
             self._play(card, pile)
-        elif action == Action.FLIP:
+        elif action == FLIP:
             self._flip()
         elif action == Action.PASS:
             self._end_turn()
-        elif action == Action.UP:
-            self._choose(Direction.UP)
-        elif action == Action.DOWN:
-            self._choose(Direction.DOWN)
-        else:
+        elif action >= Action.TURN_0:
             self._turn_pile(action - Action.TURN_0)
+        else:
+            self._choose(Direction.UP if action == Action.UP else Direction.DOWN)
         if self.decisions >= self.max_decisions and self.player is not None:
             self._truncate()
 
     def _choose(self, direction: Direction) -> None:
         """P5. The first player sets the Up&Down card, then takes the first turn."""
         self.direction = direction
-        self._ask(Phase.TURN)
+        self._ask(TURN)
 
     def _play(self, card: int, pile: int) -> None:
         """P7, P10. A card from the hand or the face-up Row goes on a discard pile; a colour match may earn a bonus."""
-        assert self.player is not None
+        seat = self.player
+        assert seat is not None
         bit = 1 << card
-        if self.hand[self.player] & bit:
-            self.hand[self.player] ^= bit
-        else:
-            up = self.up[self.player]
-            up[up.index(bit)] = 0  # P11: what lies under it stays face-down
+        if self.hand[seat] & bit:
+            self.hand[seat] ^= bit
+        else:  # P11: what lies under it stays face-down
+            row_0, row_1 = self.row[seat]
+            self.row[seat] = (row_0 & ~bit, row_1 & ~bit)
+            self.face_up ^= bit
         covered = self.tops[pile]
         self.buried |= 1 << covered
         self.tops[pile] = card
+        self.public |= bit
         if SAME_COLOUR[covered] & bit and self._bonus_actions(pile):
-            self._ask(Phase.BONUS, pile)
+            self._ask(BONUS, pile)
         else:
             self._end_turn()
 
@@ -214,7 +225,7 @@ class Game:
         for _ in range(CARDS_PER_FLIP):
             self._draw(self.player)
         self.flips += 1
-        self._ask(Phase.PLAY)
+        self._ask(PLAY)
 
     def _draw(self, seat: int) -> None:
         """P9. The top card of the draw pile; an empty one is made anew, if there is anything to shuffle."""
@@ -228,25 +239,28 @@ class Game:
         key = chance.event_key(self.seed, self.round, FIRST_RESHUFFLE + self.reshuffles)
         self.pile = chance.shuffled(key, bits.members(self.buried))[::-1]
         self.fresh = self.buried
+        self.public ^= self.buried
         self.buried = 0
         self.reshuffles += 1
 
     def _turn_pile(self, pile: int) -> None:
         """P11. Two cards change places, a single face-down card turns up; a card turned down is known to all (P13)."""
-        assert self.player is not None
-        up, down = self.up[self.player], self.down[self.player]
-        up[pile], down[pile] = down[pile], up[pile]
-        self.known = (self.known | down[pile]) & ~up[pile]
+        seat = self.player
+        assert seat is not None
+        cards = self.row[seat][pile]
+        self.face_up ^= cards
+        self.public |= cards
         self._end_turn()
 
     def _end_turn(self) -> None:
         """P14. An empty hand or Row ends the round; otherwise the next seat clockwise takes its turn."""
-        assert self.player is not None
-        if not self.hand[self.player] or not self._row(self.player):
-            self._end_round(ender=self.player)
+        seat = self.player
+        assert seat is not None
+        if not self.hand[seat] or self.row[seat] == NO_CARDS:
+            self._end_round(ender=seat)
             return
-        self.player = (self.player + 1) % self.num_players
-        self._ask(Phase.TURN)
+        self.player = seat + 1 if seat + 1 < self.num_players else 0
+        self._ask(TURN)
 
     # ------------------------------------------------------------------------------------------ what is legal
 
@@ -254,47 +268,51 @@ class Game:
         """Put the next decision to seat `player`."""
         self.phase = phase
         self.bonus_pile = bonus_pile
-        if phase == Phase.TURN or phase == Phase.DIRECTION:
+        if phase is TURN:
             self.flips = 0
-        if phase == Phase.TURN:
             self.legal = self._plays() | FLIP_IS_LEGAL  # P7
-        elif phase == Phase.PLAY:
+        elif phase is PLAY:
             self.legal = self._plays() or FLIP_IS_LEGAL  # P8
-        elif phase == Phase.BONUS:
+        elif phase is BONUS:
             assert bonus_pile is not None
             self.legal = self._bonus_actions(bonus_pile) | PASS_IS_LEGAL  # P10
         else:
+            self.flips = 0
             self.legal = DIRECTION_IS_LEGAL  # P5
 
-    def _playable(self, pile: int) -> int:
-        """P6. The cards that seat `player` may play on a discard pile: of its hand and its face-up Row."""
-        assert self.player is not None
-        up = self.up[self.player]
-        return (self.hand[self.player] | up[0] | up[1]) & COVERS[self.direction][self.tops[pile]]
+    def _playable(self) -> int:
+        """P6. The cards that seat `player` may play where they cover the top: its hand and its face-up Row."""
+        seat = self.player
+        assert seat is not None
+        row_0, row_1 = self.row[seat]
+        return self.hand[seat] | (row_0 | row_1) & self.face_up
 
     def _plays(self) -> int:
         """The legal actions that play a card, on either pile."""
-        return self._playable(0) << PLAY_SHIFT[0] | self._playable(1) << PLAY_SHIFT[1]
+        cards, covers, (top_0, top_1) = self._playable(), COVERS[self.direction], self.tops
+        return (cards & covers[top_0]) << PLAY_SHIFT[0] | (cards & covers[top_1]) << PLAY_SHIFT[1]
 
     def _bonus_actions(self, pile: int) -> int:
         """P10. A bonus's actions but for passing: (a) another card on the same pile, (b) a Row pile to flip."""
         assert self.player is not None
-        actions = self._playable(pile) << PLAY_SHIFT[pile]
-        for row_pile in range(ROW_PILES):
-            if self.down[self.player][row_pile]:  # P11: a single face-up card cannot be flipped
-                actions |= TURN_IS_LEGAL[row_pile]
+        actions = (self._playable() & COVERS[self.direction][self.tops[pile]]) << PLAY_SHIFT[pile]
+        row_0, row_1 = self.row[self.player]
+        if row_0 & ~self.face_up:  # P11: a single face-up card cannot be flipped
+            actions |= TURN_IS_LEGAL[0]
+        if row_1 & ~self.face_up:
+            actions |= TURN_IS_LEGAL[1]
         return actions
 
     def _row(self, seat: int) -> int:
         """All cards of a seat's Row, face-up and face-down."""
-        up, down = self.up[seat], self.down[seat]
-        return up[0] | up[1] | down[0] | down[1]
+        row_0, row_1 = self.row[seat]
+        return row_0 | row_1
 
     # ------------------------------------------------------------------------------------------ the end
 
     def _end_game(self) -> None:
         """R7."""
-        self.phase = Phase.OVER
+        self.phase = OVER
         self.player = self.bonus_pile = None
         self.legal = 0
 
@@ -309,13 +327,10 @@ class Game:
     def resample(self, seat: int, key: int) -> None:
         """P13. Redraw what `seat` can't see, uniformly over the states that give it the same view; a fresh game seed."""
         self.seed = chance.derive(chance.DOMAIN_ROW, key, 0)
-        seen = self.hand[seat] | self.buried | 1 << self.tops[0] | 1 << self.tops[1] | self.known
-        for up in self.up:
-            seen |= up[0] | up[1]
-        unseen = self.deck & ~seen
+        unseen = self.deck & ~(self.hand[seat] | self.public)
         fresh_in_hand = [(hand & self.fresh).bit_count() for hand in self.hand]
         old_in_hand = [(hand & ~self.fresh).bit_count() for hand in self.hand]
-        hidden = [[pile for pile in range(ROW_PILES) if down[pile] & ~self.known] for down in self.down]
+        hidden = [[cards & ~self.public != 0 for cards in row] for row in self.row]
         attempt = 0
         while True:
             draw = chance.derive(chance.DOMAIN_RESAMPLE, key, attempt)
@@ -328,8 +343,11 @@ class Game:
                     cards = [next(fresh) for _ in range(fresh_in_hand[other])]
                     cards += [next(old) for _ in range(old_in_hand[other])]
                     self.hand[other] = bits.set_of(cards)
-                for pile in hidden[other]:
-                    self.down[other][pile] = 1 << next(old if self.reshuffles else fresh)
+                row_0, row_1 = (
+                    cards & self.public | (1 << next(old if self.reshuffles else fresh) if is_hidden else 0)
+                    for cards, is_hidden in zip(self.row[other], hidden[other], strict=True)
+                )
+                self.row[other] = (row_0, row_1)
             self.pile = list(fresh)[::-1]
             if self._is_possible():
                 break
@@ -342,10 +360,10 @@ class Game:
     def _is_possible(self) -> bool:
         """What the phase says of the acting seat's cards, which the others don't see: a bonus is asked only where there
         is one (P10), and after two flips some card can be played (P8)."""
-        if self.phase == Phase.BONUS:
+        if self.phase is BONUS:
             assert self.bonus_pile is not None
             return self._bonus_actions(self.bonus_pile) != 0
-        return self.phase != Phase.PLAY or self.flips < 2 or self._plays() != 0
+        return self.phase is not PLAY or self.flips < 2 or self._plays() != 0
 
     # ------------------------------------------------------------------------------------------ positions
 
@@ -362,13 +380,13 @@ class Game:
             "rows": [
                 [
                     {
-                        "up": bits.member_of(self.up[seat][pile]),
-                        "down": bits.member_of(self.down[seat][pile]),
-                        "known": bool(self.down[seat][pile] & self.known),
+                        "up": bits.member_of(cards & self.face_up),
+                        "down": bits.member_of(cards & ~self.face_up),
+                        "known": cards & ~self.face_up & self.public != 0,
                     }
-                    for pile in range(ROW_PILES)
+                    for cards in row
                 ]
-                for seat in range(self.num_players)
+                for row in self.row
             ],
             "bonus_pile": self.bonus_pile,
             "flips": self.flips,
@@ -389,27 +407,30 @@ class Game:
         self.round = position["round"]
         self.totals = list(position["totals"])
         self.round_scores = [list(scores) for scores in position["round_scores"]]
+        self.last_scores = list(position["round_scores"][-1]) if position["round_scores"] else [0] * self.num_players
         self.gains = None
         direction = position["direction"]
         self.direction = Direction.NONE if direction is None else Direction[direction.upper()]
         self.hand = [bits.set_of(cards) for cards in position["hands"]]
-        self.up = [[one_card(pile["up"]) for pile in row] for row in position["rows"]]
-        self.down = [[one_card(pile["down"]) for pile in row] for row in position["rows"]]
-        self.known = bits.set_of(pile["down"] for row in position["rows"] for pile in row if pile["known"])
+        self.row = [(_pile_set(pile_0), _pile_set(pile_1)) for pile_0, pile_1 in position["rows"]]
+        piles = [pile for row in position["rows"] for pile in row]
+        self.face_up = bits.set_of(pile["up"] for pile in piles if pile["up"] is not None)
         self.tops = list(position["tops"])
         self.buried = bits.set_of(position["buried"])
+        known = bits.set_of(pile["down"] for pile in piles if pile["known"])
+        self.public = self.buried | bits.set_of(self.tops) | self.face_up | known
         self.pile = list(position["draw_pile"])[::-1]
         self.fresh = bits.set_of(position["fresh"])
         self.reshuffles = position["reshuffles"]
         self.player = position["player"]
         phase = Phase[position["phase"].upper()]
-        if phase == Phase.OVER:
+        if phase is OVER:
             self._end_game()
         else:
             self._ask(phase, position["bonus_pile"])
         self.flips = position["flips"]
         self.truncated = position["truncated"]
-        self.terminated = phase == Phase.OVER and not self.truncated
+        self.terminated = phase is OVER and not self.truncated
 
 
 def points(cards: int) -> int:
@@ -417,6 +438,6 @@ def points(cards: int) -> int:
     return sum(value_of(card) for card in bits.members(cards))
 
 
-def one_card(card: int | None) -> int:
-    """The set of one card, or of none."""
-    return 0 if card is None else 1 << card
+def _pile_set(pile: dict[str, Any]) -> int:
+    """The cards of a snapshot's Row pile."""
+    return bits.set_of(card for card in (pile["up"], pile["down"]) if card is not None)

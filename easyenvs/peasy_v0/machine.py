@@ -148,7 +148,7 @@ class Machine:
         players = self.num_players
         rounds = MIN_HISTORY if rules.num_rounds is None else min(rules.num_rounds, MIN_HISTORY)
         self._attach(
-            words=np.zeros((5 * players + 4, num_games), dtype=np.uint64),
+            words=np.zeros((3 * players + 5, num_games), dtype=np.uint64),
             bytes_=np.zeros((10, num_games), dtype=np.uint8),
             ints=np.zeros((4 + 2 * players, num_games), dtype=np.int32),
             pile=np.zeros((num_games, NUM_CARDS), dtype=np.uint8),
@@ -173,9 +173,10 @@ class Machine:
         self.index = np.arange(len(rows), dtype=np.intp)
 
         self.hand = words[0 * players : 1 * players]  # uint64 [P, N]
-        self.up = (words[1 * players : 2 * players], words[2 * players : 3 * players])  # 2 × uint64 [P, N]  a card or none
-        self.down = (words[3 * players : 4 * players], words[4 * players : 5 * players])  # 2 × uint64 [P, N]
-        self.buried, self.known, self.fresh, self.seed = words[5 * players :]  # uint64 [N] each
+        self.row = (words[1 * players : 2 * players], words[2 * players : 3 * players])  # 2 × uint64 [P, N]  Row piles
+        self.face_up = words[3 * players]  # uint64 [N]  the Row cards, of all seats, that lie face-up
+        self.public = words[3 * players + 1]  # uint64 [N]  cards that everyone sees or remembers (P13)
+        self.buried, self.fresh, self.seed = words[3 * players + 2 :]  # uint64 [N] each
         self.player = bytes_[0]  # uint8 [N]  the seat to act; NONE once the game is over
         self.phase = bytes_[1]  # uint8 [N]  Phase
         self.direction = bytes_[2]  # uint8 [N]  Direction
@@ -206,15 +207,18 @@ class Machine:
         order = chance.shuffled_arrays(key, None, self.cards)
         self.pile[self.rows[k], : self.cards] = order
         dealt = BIT.take(np.ascontiguousarray(order.T[: CARDS_PER_SEAT * self.num_players]))
+        face_up = np.zeros(len(k), dtype=np.uint64)
         for seat in range(self.num_players):
-            card = CARDS_PER_SEAT * seat
-            self.down[0][seat, k], self.down[1][seat, k] = dealt[card], dealt[card + 1]
-            self.up[0][seat, k], self.up[1][seat, k] = dealt[card + 2], dealt[card + 3]
-            self.hand[seat, k] = dealt[card + 4] | dealt[card + 5] | dealt[card + 6] | dealt[card + 7]
+            down_0, down_1, up_0, up_1, *hand = dealt[CARDS_PER_SEAT * seat : CARDS_PER_SEAT * (seat + 1)]
+            self.row[0][seat, k], self.row[1][seat, k] = down_0 | up_0, down_1 | up_1
+            face_up |= up_0 | up_1
+            self.hand[seat, k] = hand[0] | hand[1] | hand[2] | hand[3]
         tops = CARDS_PER_SEAT * self.num_players
+        self.face_up[k] = face_up
+        self.public[k] = face_up | BIT.take(order[:, tops]) | BIT.take(order[:, tops + 1])
         self.top[0][k], self.top[1][k] = order[:, tops], order[:, tops + 1]
         self.next_card[k], self.pile_end[k] = tops + 2, self.cards
-        self.buried[k] = self.known[k] = 0
+        self.buried[k] = 0
         self.fresh[k] = self.deck
         self.reshuffles[k] = 0
         self.direction[k] = Direction.NONE
@@ -225,7 +229,7 @@ class Machine:
 
     def _first_player(self, k: Index) -> Index:
         """P4. Most points so far (none in round 1), then the highest face-up Row cards, then chance."""
-        face_up = points(self.up[0][:, k] | self.up[1][:, k])
+        face_up = points((self.row[0][:, k] | self.row[1][:, k]) & self.face_up[k])
         strength = (self.totals[:, k].astype(np.int64) << 8) + face_up
         strongest = strength == strength.max(axis=0)
         first: Index = strongest.argmax(axis=0)
@@ -239,7 +243,7 @@ class Machine:
     def _score_round(self, k: Index, ender: Index) -> I32:
         """P15. What every seat scores: the ender nothing or double, the others the larger of hand and Row -> [P, K]."""
         hand = points(self.hand[:, k])
-        row = points(self.up[0][:, k] | self.up[1][:, k] | self.down[0][:, k] | self.down[1][:, k])
+        row = points(self.row[0][:, k] | self.row[1][:, k])
         is_ender = np.arange(self.num_players)[:, None] == ender[None, :]
         others = np.maximum(hand, row)
         lowest_other = np.where(is_ender, np.iinfo(np.int32).max, others).min(axis=0)
@@ -302,12 +306,15 @@ class Machine:
 
         # P7, P10: a card leaves the hand or the face-up Row and covers a top card. No-ops where no card is played.
         flat = self.player.astype(np.intp) * num_games + i  # where the acting seat's entry is in a [P, N] field
-        hands, ups = self.hand.reshape(-1), (self.up[0].reshape(-1), self.up[1].reshape(-1))
-        left = ~ACTION_SET.take(action)
-        hand, up_0, up_1 = hands.take(flat), ups[0].take(flat), ups[1].take(flat)
+        hands, rows = self.hand.reshape(-1), (self.row[0].reshape(-1), self.row[1].reshape(-1))
+        played = ACTION_SET.take(action)
+        left = ~played
+        hand, row_0, row_1 = hands.take(flat), rows[0].take(flat), rows[1].take(flat)
         hand &= left
-        up_0 &= left
-        up_1 &= left
+        row_0 &= left
+        row_1 &= left
+        self.face_up &= left
+        self.public |= played
         card = ACTION_CARD.take(action)
         on_0, on_1 = ON_PILE_0.take(action), ON_PILE_1.take(action)
         top_0, top_1 = self.top
@@ -329,18 +336,21 @@ class Machine:
         if chosen.size:  # P5
             self.direction[chosen] = Direction.UP + action[chosen]
         hands[flat] = hand
-        ups[0][flat] = up_0
-        ups[1][flat] = up_1
+        rows[0][flat] = row_0
+        rows[1][flat] = row_1
         turned = np.flatnonzero(action >> 1 == Action.TURN_0 >> 1)
-        if turned.size:
-            self._turn_piles(turned, flat[turned], action[turned] == Action.TURN_1)
+        if turned.size:  # P11, P13
+            pile = np.where(action[turned] == Action.TURN_0, row_0[turned], row_1[turned])
+            self.face_up[turned] ^= pile
+            self.public[turned] |= pile
 
         mode = self.direction - np.uint8(Direction.UP)
         bonus = np.flatnonzero(matches)
         if bonus.size:
-            at = flat[bonus]
-            down_0, down_1 = self.down[0].reshape(-1)[at], self.down[1].reshape(-1)[at]
-            playable = (hand[bonus] | up_0[bonus] | up_1[bonus]) & COVERS[self.direction[bonus], card[bonus]]
+            face_up = self.face_up[bonus]
+            down_0, down_1 = row_0[bonus] & ~face_up, row_1[bonus] & ~face_up
+            cards = hand[bonus] | ((row_0[bonus] | row_1[bonus]) & face_up)
+            playable = cards & COVERS[self.direction[bonus], card[bonus]]
             asked = (playable | down_0 | down_1) != 0
             bonus = bonus[asked]
             turn_is_legal = TURN_0_IS_LEGAL * (down_0[asked] != 0) + TURN_1_IS_LEGAL * (down_1[asked] != 0)
@@ -351,13 +361,8 @@ class Machine:
             ends_turn[bonus] = False
 
         # P14: the turn is over; an empty hand or Row ends the round.
-        maybe = np.flatnonzero(ends_turn & ((hand == 0) | ((up_0 | up_1) == 0)))
-        ended = maybe
-        if maybe.size:
-            at = flat[maybe]
-            row = ups[0][at] | ups[1][at] | self.down[0].reshape(-1)[at] | self.down[1].reshape(-1)[at]
-            ended = maybe[(hand[maybe] == 0) | (row == 0)]
-            ends_turn[ended] = False
+        ended = np.flatnonzero(ends_turn & ((hand == 0) | ((row_0 | row_1) == 0)))
+        ends_turn[ended] = False
         self.player += ends_turn
         self.player[self.player == self.num_players] = 0
         self.flips *= ~ends_turn
@@ -419,27 +424,19 @@ class Machine:
         self.next_card[k] = 0
         self.pile_end[k] = np.bitwise_count(buried)
         self.fresh[k] = buried
+        self.public[k] ^= buried
         self.buried[k] = 0
         self.reshuffles[k] += 1
-
-    def _turn_piles(self, k: Index, at: Index, second: Flags) -> None:
-        """P11. Two cards change places, a single face-down card turns up; a card turned down is known to all (P13)."""
-        for pile in (0, 1):
-            here = second == bool(pile)
-            games, entries = k[here], at[here]
-            up, down = self.up[pile].reshape(-1), self.down[pile].reshape(-1)
-            was_up, was_down = up[entries], down[entries]
-            up[entries], down[entries] = was_down, was_up
-            self.known[games] = (self.known[games] | was_up) & ~was_down
 
     def _find_legal(self, mode: U8) -> None:
         """P6–P8, P10. The legal words of every game, but for a bonus's Row piles and a forced flip."""
         num_games = len(mode)
         seat = np.where(self.player == NONE, 0, self.player) if self.player.max(initial=0) == NONE else self.player
         flat = seat.astype(np.intp) * num_games + self.index
-        cards = self.hand.reshape(-1).take(flat)
-        cards |= self.up[0].reshape(-1).take(flat)
-        cards |= self.up[1].reshape(-1).take(flat)
+        cards = self.row[0].reshape(-1).take(flat)
+        cards |= self.row[1].reshape(-1).take(flat)
+        cards &= self.face_up
+        cards |= self.hand.reshape(-1).take(flat)
         key = mode * np.uint16(NUM_VALUES * NUM_VALUES)
         key += TENS.take(self.top[0])
         key += UNITS.take(self.top[1])
@@ -510,9 +507,9 @@ class Machine:
         """Redraw what seat `viewer[j]` of game `rows[j]` can't see, uniformly over the states that give it the same view
         (P13); `keys[j]` is the draw's only source of randomness."""
         self.seed[rows] = chance.derive_array(chance.DOMAIN_ROW, keys, 0)
-        unseen = self._unseen(rows, viewer)
+        unseen = self.deck & ~(self.hand[viewer, rows] | self.public[rows])
         sizes = np.bitwise_count(self.hand[:, rows]), np.bitwise_count(self.hand[:, rows] & self.fresh[rows])
-        hidden = [[self.down[pile][seat, rows] & ~self.known[rows] != 0 for pile in (0, 1)] for seat in range(self.num_players)]
+        hidden = [[(self.row[pile][seat, rows] & ~self.public[rows]) != 0 for pile in (0, 1)] for seat in range(self.num_players)]
         todo = np.arange(len(rows), dtype=np.intp)
         attempt = 0
         while todo.size:
@@ -529,13 +526,6 @@ class Machine:
         part = self.select(rows)
         part._find_all_legal()
         self._put_back(rows, part)
-
-    def _unseen(self, k: Index, viewer: Index) -> U64:
-        """The cards that a seat has not seen -> [K]."""
-        seen = self.hand[viewer, k] | self.buried[k] | BIT[self.top[0][k]] | BIT[self.top[1][k]] | self.known[k]
-        for seat in range(self.num_players):
-            seen |= self.up[0][seat, k] | self.up[1][seat, k]
-        return self.deck & ~seen
 
     def _redraw(
         self, k: Index, viewer: Index, key: U64, unseen: U64, sizes: tuple[U8, U8], hidden: list[list[Flags]]
@@ -568,7 +558,7 @@ class Machine:
             for pile in (0, 1):
                 lies = hidden[seat][pile]
                 card = draw(0, lies & ~reshuffled) | draw(1, lies & reshuffled)
-                self.down[pile][seat, k] = np.where(lies, card, self.down[pile][seat, k])
+                self.row[pile][seat, k] = (self.row[pile][seat, k] & self.public[k]) | card
         # The fresh cards that are left are the draw pile, in this order.
         cards, position = streams[0]
         left = np.bitwise_count(fresh) - position
@@ -582,11 +572,12 @@ class Machine:
         """What the phase itself says of the acting seat's cards, which are hidden from the others: a bonus is asked only
         where there is one (P10), and after two flips some card can be played (P8) -> [K]."""
         seat = np.where(self.player[k] == NONE, 0, self.player[k]).astype(np.intp)
-        cards = self.hand[seat, k] | self.up[0][seat, k] | self.up[1][seat, k]
+        row = self.row[0][seat, k] | self.row[1][seat, k]
+        cards = self.hand[seat, k] | (row & self.face_up[k])
         direction = self.direction[k]
         plays = [cards & COVERS[direction, self.top[pile][k]] != 0 for pile in (0, 1)]
         on_bonus_pile = np.where(self.bonus_pile[k] == 1, plays[1], plays[0])
-        can_turn = (self.down[0][seat, k] | self.down[1][seat, k]) != 0
+        can_turn = row & ~self.face_up[k] != 0
         bonus = self.phase[k] == Phase.BONUS
         twice = (self.phase[k] == Phase.PLAY) & (self.flips[k] == 2)
         return (~bonus | on_bonus_pile | can_turn) & (~twice | plays[0] | plays[1])
@@ -597,10 +588,8 @@ class Machine:
         """The whole state of one game as a snapshot's plain values (the keys are listed in notation.py)."""
         player, bonus_pile = int(self.player[row]), int(self.bonus_pile[row])
         direction = Direction(int(self.direction[row]))
-        piles = [
-            [(int(self.up[pile][seat, row]), int(self.down[pile][seat, row])) for pile in (0, 1)]
-            for seat in range(self.num_players)
-        ]
+        face_up, public = int(self.face_up[row]), int(self.public[row])
+        piles = [[int(self.row[pile][seat, row]) for pile in (0, 1)] for seat in range(self.num_players)]
         return {
             "phase": Phase(int(self.phase[row])).name.lower(),
             "player": None if player == NONE else player,
@@ -612,11 +601,11 @@ class Machine:
             "rows": [
                 [
                     {
-                        "up": bits.member_of(up),
-                        "down": bits.member_of(down),
-                        "known": bool(down & int(self.known[row])),
+                        "up": bits.member_of(cards & face_up),
+                        "down": bits.member_of(cards & ~face_up),
+                        "known": cards & ~face_up & public != 0,
                     }
-                    for up, down in seat_piles
+                    for cards in seat_piles
                 ]
                 for seat_piles in piles
             ],
@@ -645,15 +634,17 @@ class Machine:
             self.history[index, :, self.rows[row]] = scores
         direction = position["direction"]
         self.direction[row] = Direction.NONE if direction is None else Direction[direction.upper()]
-        known = 0
+        face_up = known = 0
         for seat in range(self.num_players):
             self.hand[seat, row] = bits.set_of(position["hands"][seat])
-            for pile in (0, 1):
-                cards = position["rows"][seat][pile]
-                self.up[pile][seat, row] = 0 if cards["up"] is None else 1 << cards["up"]
-                self.down[pile][seat, row] = 0 if cards["down"] is None else 1 << cards["down"]
-                known |= 1 << cards["down"] if cards["known"] else 0
-        self.known[row] = known
+            for pile, cards in enumerate(position["rows"][seat]):
+                up = 0 if cards["up"] is None else 1 << cards["up"]
+                down = 0 if cards["down"] is None else 1 << cards["down"]
+                self.row[pile][seat, row] = up | down
+                face_up |= up
+                known |= down if cards["known"] else 0
+        self.face_up[row] = face_up
+        self.public[row] = face_up | known | bits.set_of(position["buried"]) | bits.set_of(position["tops"])
         self.top[0][row], self.top[1][row] = position["tops"]
         self.buried[row] = bits.set_of(position["buried"])
         self.fresh[row] = bits.set_of(position["fresh"])
@@ -680,6 +671,6 @@ class Machine:
         self._find_legal(mode)
         seat = np.where(running, self.player, 0).astype(np.intp)
         for pile, legal in enumerate((TURN_0_IS_LEGAL, TURN_1_IS_LEGAL)):
-            self.legal_words[:, 0] |= legal * (bonus & (self.down[pile][seat, self.index] != 0))
+            self.legal_words[:, 0] |= legal * (bonus & (self.row[pile][seat, self.index] & ~self.face_up != 0))
         stuck = (self.phase == Phase.PLAY) & (self.legal_words == 0).all(axis=1)
         self.legal_words[stuck, 0] = FLIP_IS_LEGAL

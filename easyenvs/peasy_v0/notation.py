@@ -112,7 +112,7 @@ def cards_text(cards: int) -> str:
 # ------------------------------------------------------------------------------------------------- what a seat sees
 
 
-def _pile_text(up: int, known_down: int, hidden: bool) -> str:
+def _pile_text(up: int, known_down: int, hidden: int) -> str:
     down = f"({cards_text(known_down)})" if known_down else "(??)" if hidden else ""
     return (cards_text(up) if up else "") + down or "-"
 
@@ -133,7 +133,7 @@ def view_text(view: View) -> str:
     ]
     for distance, name in enumerate(names):
         row = "  ".join(
-            f"{pile}: {_pile_text(view.up[distance][pile], view.known_down[distance][pile], view.hidden_down[distance][pile])}"
+            f"{pile}: {_pile_text(view.up[distance][pile], view.known_down[distance][pile], view.hidden[distance] >> pile & 1)}"
             for pile in range(ROW_PILES)
         )
         hand = cards_text(view.hand) if distance == 0 else f"{view.hand_size[distance]} cards"

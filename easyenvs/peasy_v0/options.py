@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Final, Literal
 
 from easyenvs.core.options import RuleOptions, integer_option
@@ -10,6 +11,8 @@ from easyenvs.core.options import RuleOptions, integer_option
 STANDARD_ROUNDS: Final = 3
 STANDARD_TARGET: Final = {2: 30, 3: 50, 4: 50, 5: 50, 6: 50}
 """P16. The rulebook's target score by number of players."""
+
+CLOCK_TICKS: Final = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -48,6 +51,11 @@ class Rules(RuleOptions):
             set_value(self, "num_rounds", integer_option("num_rounds", rounds, 1, 10**6, also="None or "))
         if self.max_cycles is not None:
             set_value(self, "max_cycles", integer_option("max_cycles", self.max_cycles, 1, 10**8, also="None or "))
+
+    @cached_property
+    def clock_tick(self) -> int:
+        """Decisions in a unit of the observations' feature `clock`."""
+        return -(-self.max_decisions // CLOCK_TICKS)
 
     @property
     def max_decisions(self) -> int:

@@ -7,13 +7,14 @@ views. A view never holds another seat's hand, a face-down card that nobody has 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from easyenvs.core.arrays import Index
 from easyenvs.core.views import known
-from easyenvs.peasy_v0.cards import NUM_CARDS, ROW_PILES
+from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, NUM_CARDS, ROW_PILES
 from easyenvs.peasy_v0.options import Rules
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ class View:
     """What a seat knows. Seats are relative to the viewer: 0 is itself, 1 the next clockwise.
 
     M games (the last axis; absent in a view of one game), P seats, 2 Row piles or discard piles. A set of cards is a
-    word: bit c is card c; `up`, `known_down` and `tops` are sets of at most one card.
+    word: bit c is card c.
     """
 
     rules: Rules
@@ -44,56 +45,87 @@ class View:
     hand: Any = known("[M]", np.uint64, "set: the viewer's own hand")
     hand_size: Any = known("[P, M]", np.uint8, "cards in each hand")
     hand_fresh: Any = known("[P, M]", np.uint8, "how many of them are fresh")
-    up: Any = known("[P, 2, M]", np.uint64, "set: the face-up card of each Row pile")
-    known_down: Any = known("[P, 2, M]", np.uint64, "set: the face-down card, where everyone knows it")
-    hidden_down: Any = known("[P, 2, M]", np.bool_, "a face-down card is there that has never been face-up")
+    row: Any = known("[P, 2, M]", np.uint64, "set: the cards of each Row pile that everyone knows")
+    face_up: Any = known("[M]", np.uint64, "set: the Row cards of all seats that lie face-up")
+    hidden: Any = known("[P, M]", np.uint8, "bit p: a face-down card that has never been face-up lies in Row pile p")
     tops: Any = known("[2, M]", np.uint64, "set: the top card of each discard pile")
     buried: Any = known("[M]", np.uint64, "set: the discards under both tops")
     draw_size: Any = known("[M]", np.uint8, "cards in the draw pile")
     unseen_fresh: Any = known("[M]", np.uint64, "set: unseen cards that were in the draw pile when it was last formed")
     unseen_old: Any = known("[M]", np.uint64, "set: the other unseen cards")
-    reshuffled: Any = known("[M]", np.bool_, "this round has had a reshuffle")
+    reshuffled: Any = known("[M]", np.uint8, "1 once this round has had a reshuffle, else 0")
+
+    @property
+    def up(self) -> Any:
+        """[P, 2, M] uint64, set: the face-up card of each Row pile."""
+        if isinstance(self.row, np.ndarray):
+            return self.row & self.face_up
+        return [[cards & self.face_up for cards in piles] for piles in self.row]
+
+    @property
+    def known_down(self) -> Any:
+        """[P, 2, M] uint64, set: the face-down card of each Row pile, where everyone knows it."""
+        if isinstance(self.row, np.ndarray):
+            return self.row & ~self.face_up
+        return [[cards & ~self.face_up for cards in piles] for piles in self.row]
+
+    @property
+    def hidden_down(self) -> Any:
+        """[P, 2, M] bool: a face-down card that has never been face-up lies in the Row pile."""
+        if isinstance(self.hidden, np.ndarray):
+            return np.stack([self.hidden & 1, self.hidden >> 1], axis=1).astype(np.bool_)
+        return [[bool(piles & 1), bool(piles >> 1)] for piles in self.hidden]
+
+
+ROTATE = {players: [itemgetter(*((seat + d) % players for d in range(players))) for seat in range(players)] for players in COLOURS_IN_PLAY}
+"""ROTATE[players][seat](by_seat): the same by distance from `seat`."""
 
 
 def of_game(game: Game, seat: int) -> View:
     """The view of one seat of one game, in plain numbers."""
-    players = game.num_players
-    order = [(seat + distance) % players for distance in range(players)]
-    up = [game.up[s] for s in order]
-    down = [game.down[s] for s in order]
-    hands = [game.hand[s] for s in order]
-    face_down_known, fresh = game.known, game.fresh
-    tops = [1 << game.tops[0], 1 << game.tops[1]]
+    relative = ROTATE[game.num_players][seat]
+    public = game.public
+    hands = relative(game.hand)
     hand = hands[0]
-    seen = hand | game.buried | tops[0] | tops[1] | face_down_known
-    for pile in up:
-        seen |= pile[0] | pile[1]
-    unseen = game.deck & ~seen
-    last = game.round_scores[-1] if game.round_scores else [0] * players
+    unseen = game.deck & ~(hand | public)
+    hand_size = [cards.bit_count() for cards in hands]
+    if game.reshuffles:
+        fresh, reshuffled = game.fresh, 1
+        hand_fresh = [(cards & fresh).bit_count() for cards in hands]
+        unseen_fresh = unseen & fresh
+    else:
+        reshuffled = 0
+        hand_fresh, unseen_fresh = hand_size, unseen
+    row, hidden = [], []
+    for row_0, row_1 in relative(game.row):
+        known_0, known_1 = row_0 & public, row_1 & public
+        row.append((known_0, known_1))
+        hidden.append((known_0 != row_0) + 2 * (known_1 != row_1))
     player, bonus_pile = game.player, game.bonus_pile
+    top_0, top_1 = game.tops
     return View(
         game.rules,
         game.phase,
-        -1 if player is None else (player - seat) % players,
+        -1 if player is None else (player - seat) % game.num_players,
         game.direction,
         game.flips,
         -1 if bonus_pile is None else bonus_pile,
         game.round,
-        [game.totals[s] for s in order],
-        [last[s] for s in order],
+        relative(game.totals),
+        relative(game.last_scores),
         game.decisions,
         hand,
-        [h.bit_count() for h in hands],
-        [(h & fresh).bit_count() for h in hands],
-        [list(pile) for pile in up],
-        [[pile[0] & face_down_known, pile[1] & face_down_known] for pile in down],
-        [[pile[0] & ~face_down_known != 0, pile[1] & ~face_down_known != 0] for pile in down],
-        tops,
+        hand_size,
+        hand_fresh,
+        row,
+        game.face_up,
+        hidden,
+        (1 << top_0, 1 << top_1),
         game.buried,
         len(game.pile),
-        unseen & fresh,
-        unseen & ~fresh,
-        game.reshuffles > 0,
+        unseen_fresh,
+        unseen ^ unseen_fresh,
+        reshuffled,
     )
 
 
@@ -105,22 +137,16 @@ def of_games(machine: Machine, seat: Index) -> View:
     flat[flat >= players] -= players
     flat *= num_games
     flat += machine.index
-    face_down_known, fresh = machine.known, machine.fresh
+    public, fresh = machine.public, machine.fresh
     hands = machine.hand.reshape(-1).take(flat)
-    up = np.empty((players, ROW_PILES, num_games), dtype=np.uint64)
-    down = np.empty_like(up)
+    row = np.empty((players, ROW_PILES, num_games), dtype=np.uint64)
+    hidden = np.zeros((players, num_games), dtype=np.uint8)
     for pile in range(ROW_PILES):
-        up[:, pile] = machine.up[pile].reshape(-1).take(flat)
-        down[:, pile] = machine.down[pile].reshape(-1).take(flat)
-    known_down = down & face_down_known
+        cards = machine.row[pile].reshape(-1).take(flat)
+        np.bitwise_and(cards, public, out=row[:, pile])
+        hidden |= (cards != row[:, pile]).view(np.uint8) << np.uint8(pile)
     tops = np.stack([BIT.take(machine.top[0]), BIT.take(machine.top[1])])
-    unseen = hands[0] | machine.buried
-    unseen |= tops[0]
-    unseen |= tops[1]
-    unseen |= face_down_known
-    for distance in range(players):
-        unseen |= up[distance, 0]
-        unseen |= up[distance, 1]
+    unseen = hands[0] | public
     unseen ^= machine.deck
     unseen_fresh = unseen & fresh
     actor = machine.player.astype(np.int8)
@@ -142,13 +168,13 @@ def of_games(machine: Machine, seat: Index) -> View:
         hands[0],
         np.bitwise_count(hands),
         np.bitwise_count(hands & fresh),
-        up,
-        known_down,
-        down != known_down,
+        row,
+        machine.face_up.copy(),
+        hidden,
         tops,
         machine.buried.copy(),
         machine.pile_end - machine.next_card,
         unseen_fresh,
         unseen ^ unseen_fresh,
-        machine.reshuffles > 0,
+        (machine.reshuffles > 0).astype(np.uint8),
     )

@@ -1,0 +1,541 @@
+"""One game as a PettingZoo AEC environment.
+
+`RawEnv` raises on an illegal action. `Env` does the work of PettingZoo's usual wrappers (TerminateIllegal with −1, then
+AssertOutOfBounds, then OrderEnforcing) itself, in one object: the wrappers cost more than the step they wrap.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, Final, NoReturn
+
+import gymnasium
+import numpy as np
+import numpy.typing as npt
+from gymnasium import spaces
+from pettingzoo import AECEnv
+from pettingzoo.utils.env_logger import EnvLogger
+
+from easyenvs.core import bits, chance, rewards, snapshots, views
+from easyenvs.core.batch import check_engine, check_seed, illegal_text, make_rules
+from easyenvs.core.batch import ENV_OPTIONS
+from easyenvs.core.encoders import make_encoder
+from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError
+from easyenvs.core.game import GameDefinition
+from easyenvs.core.options import as_integer, choice_option, refuse_option
+from easyenvs.core.policies import Decisions
+from easyenvs.core.single import MachineGame, make_game
+
+Observation = dict[str, Any]
+Mask = npt.NDArray[np.int8]
+
+RENDER_MODES: Final = ("ansi",)
+LATER_RENDER_MODES: Final = ("rgb_array", "human")
+ILLEGAL_REWARD: Final = -1.0
+
+_AFTER_RESET: Final = frozenset(
+    ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents", "_cumulative_rewards")
+)
+
+
+def check_render_mode(render_mode: object) -> str | None:
+    """A render mode that works, or an OptionError."""
+    if render_mode in LATER_RENDER_MODES and isinstance(render_mode, str):
+        refuse_option("render_mode", render_mode, f"None or {RENDER_MODES[0]!r}: {render_mode!r} is not available in this version")
+    mode: str | None = choice_option("render_mode", render_mode, (None, *RENDER_MODES))
+    return mode
+
+
+class RawEnv(AECEnv[str, Observation, int]):
+    """A game as an AEC environment, without the checks of PettingZoo's wrappers.
+
+    Agents are `player_0` … `player_{n−1}`. An observation is `{"observation": …, "action_mask": int8 [A]}`; the mask is
+    all zeros for an agent that is not to act. An illegal action raises IllegalActionError and changes nothing.
+
+    Args:
+        game: the game, as `easyenvs.peasy_v0.GAME`; `easyenvs.peasy_v0.raw_env(…)` fills it in.
+        reward: "placement", "win" or "score" (R1–R3).
+        observation: an encoder's name ("flat", "bits", "dict", "text") or an encoder object.
+        render_mode: None or "ansi".
+        engine: "python" or "numpy"; the games are the same.
+        rules: the game's rule options.
+    """
+
+    def __init__(
+        self,
+        game: GameDefinition,
+        *,
+        reward: str = ENV_OPTIONS["reward"],
+        observation: Any = ENV_OPTIONS["observation"],
+        render_mode: str | None = ENV_OPTIONS["render_mode"],
+        engine: str = ENV_OPTIONS["engine"],
+        **rules: Any,
+    ) -> None:
+        super().__init__()
+        self.game = game
+        self.rules = make_rules(game, rules, list(ENV_OPTIONS))
+        self.reward: str = choice_option("reward", reward, rewards.REWARDS)
+        self.render_mode = check_render_mode(render_mode)
+        self.engine = check_engine(game, engine)
+        self.metadata = {
+            "name": game.id,
+            "render_modes": list(RENDER_MODES),
+            "render_fps": 2,
+            "is_parallelizable": False,
+        }
+        self.possible_agents = [f"player_{seat}" for seat in range(self.rules.num_players)]
+        self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
+        self.num_actions = len(game.notation.ACTION_NAMES)
+        self.encoder = make_encoder(game, self.rules, observation)
+        self._pack_one: Any = getattr(self.encoder, "pack_one", None)
+        self._finish_one: Any = getattr(self.encoder, "one", None)
+        self._packs = self._pack_one is not None
+        self._mask_start = 8 * -(-getattr(self.encoder, "num_columns", 0) // 8)
+        self._mask_columns = slice(self._mask_start, self._mask_start + self.num_actions)
+        self._num_bytes = (self._mask_start + self.num_actions + 7) // 8
+        self.observation_spaces = {
+            agent: spaces.Dict(
+                {
+                    "observation": self.encoder.space,
+                    "action_mask": spaces.Box(0, 1, (self.num_actions,), np.int8),
+                }
+            )
+            for agent in self.possible_agents
+        }
+        self.action_spaces = {agent: spaces.Discrete(self.num_actions) for agent in self.possible_agents}
+        self.state_space = spaces.Box(0.0, 1.0, (game.encode.state_slices(self.rules)[-1].stop,), np.float32)
+        self._game: Any = make_game(game, self.rules, self.engine)
+        self._is_python = not isinstance(self._game, MachineGame)
+        self._of_game = game.view.of_game
+        self._first_seed: int | None = None
+        self._game_index = 0
+        self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
+        self._ended = True
+
+    # ------------------------------------------------------------------------------------------ before reset
+
+    def __getattr__(self, name: str) -> Any:
+        # Reached only for attributes that are not there: those of a running game do not exist before the first reset.
+        if name in _AFTER_RESET:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    def _need_reset(self, what: str) -> None:
+        if "agents" not in self.__dict__:
+            raise NotResetError(f"reset() needs to be called before {what}")
+
+    # ------------------------------------------------------------------------------------------ spaces
+
+    def observation_space(self, agent: str) -> spaces.Space[Any]:
+        """The space of an agent's observations, the same object at every call."""
+        return self.observation_spaces[agent]
+
+    def action_space(self, agent: str) -> spaces.Discrete:  # type: ignore[override]
+        """The space of an agent's actions, the same object at every call."""
+        return self.action_spaces[agent]
+
+    # ------------------------------------------------------------------------------------------ reset, restore
+
+    def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
+        """Deal game `seed`, or the next game of the stream.
+
+        options: {"snapshot": …} starts from a position; other options are ignored.
+        """
+        if seed is not None:
+            first, index = check_seed(seed), 0
+        elif self._first_seed is None:
+            first, index = chance.system_seed(), 0
+        else:
+            first, index = self._first_seed, self._game_index + 1
+        game_seed = chance.next_seed(first, index)
+        position = None
+        if options is not None and "snapshot" in options:
+            position = snapshots.check(self.game, self.rules, options["snapshot"], game_seed)
+        self._first_seed, self._game_index = first, index
+        if position is None:
+            self._game.deal(game_seed)
+        else:
+            self._game.set_position(position)
+        self._begin()
+
+    def snapshot(self) -> dict[str, Any]:
+        """The position as a plain dict that JSON can hold; its keys are listed in the game's notation."""
+        self._need_reset("snapshot")
+        return snapshots.make(self.game, self.rules, self._game.position())
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        """Go to a snapshot's position. Counts as a reset: every seat is back, rewards are 0."""
+        if self._first_seed is None:
+            first = chance.system_seed()
+            position = snapshots.check(self.game, self.rules, snapshot, first)
+            self._first_seed = first
+        else:
+            position = snapshots.check(self.game, self.rules, snapshot, chance.next_seed(self._first_seed, self._game_index))
+        self._game.set_position(position)
+        self._begin()
+
+    def _begin(self) -> None:
+        game = self._game
+        self.agents = self.possible_agents[:]
+        self.rewards = self._no_rewards.copy()
+        self._cumulative_rewards = self._no_rewards.copy()
+        self._terminations = dict.fromkeys(self.agents, game.terminated)
+        self._truncations = dict.fromkeys(self.agents, game.truncated)
+        self._infos: dict[str, dict[str, Any]] = {}
+        self._ended = game.player is None
+        self.agent_selection = self.possible_agents[game.player or 0]
+
+    # ------------------------------------------------------------------------------------------ what agents see
+
+    @property
+    def terminations(self) -> dict[str, bool]:  # type: ignore[override]
+        """Whether each agent's game has ended by the rules."""
+        return self._terminations
+
+    @terminations.setter
+    def terminations(self, value: dict[str, bool]) -> None:
+        # PettingZoo's TerminateIllegalWrapper ends a game by setting this from outside: what infos said is void then.
+        self._terminations = value
+        self._infos = {}
+        self._ended = any(value.values())
+
+    @property
+    def truncations(self) -> dict[str, bool]:  # type: ignore[override]
+        """Whether each agent's game has ended by R6."""
+        return self._truncations
+
+    @truncations.setter
+    def truncations(self, value: dict[str, bool]) -> None:
+        self._truncations = value
+        self._infos = {}
+
+    @property
+    def infos(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
+        """By agent: `action_mask` (int8 [A]), and at the end `score` (int) and `rank` (float, 1-based, ties averaged)."""
+        infos = self._infos
+        for agent in self.agents:
+            if agent not in infos:
+                infos[agent] = self._info(agent, self._mask(agent))
+        if len(infos) > len(self.agents):
+            self._infos = infos = {agent: infos[agent] for agent in self.agents}
+        return infos
+
+    def _info(self, agent: str, mask: Mask) -> dict[str, Any]:
+        info: dict[str, Any] = {"action_mask": mask}
+        if self._ended:
+            seat = self._seat_of[agent]
+            info["score"] = int(self._game.scores[seat])
+            info["rank"] = float(self._places()[seat, 0])
+        return info
+
+    def _places(self) -> npt.NDArray[np.float64]:
+        return rewards.ranks(np.array([self._game.standing()], dtype=np.int64).transpose(2, 1, 0))
+
+    def _mask(self, agent: str) -> Mask:
+        legal = self._game.legal if agent == self.agent_selection and not self._ended else 0
+        return bits.unpack_int(legal, (self.num_actions + 7) // 8)[: self.num_actions].view(np.int8)
+
+    def _view(self, seat: int) -> Any:
+        game = self._game
+        return self._of_game(game, seat) if self._is_python else game.view(seat)
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent sees now: `{"observation": …, "action_mask": int8 [A]}`, in fresh arrays."""
+        self._need_reset("observe")
+        seat = self._seat_of.get(agent)
+        if seat is None:
+            raise KeyError(f"{agent!r} is no agent; agents are {', '.join(self.possible_agents)}")
+        legal = self._game.legal if agent == self.agent_selection and not self._ended else 0
+        return self._encode(self._view(seat), legal)
+
+    def _encode(self, view: Any, legal: int) -> Observation:
+        if not self._packs:
+            mask = bits.unpack_int(legal, (self.num_actions + 7) // 8)[: self.num_actions].view(np.int8)
+            return {"observation": first_of(self.encoder, view), "action_mask": mask}
+        # The observation's bits and the mask's are unpacked by one call, which takes as long for both as for one.
+        columns = bits.unpack_int(self._pack_one(view) | legal << self._mask_start, self._num_bytes)
+        return {
+            "observation": self._finish_one(columns, view),
+            "action_mask": columns[self._mask_columns].view(np.int8),
+        }
+
+    def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
+        """Observation, reward since its last decision, terminated, truncated and info of `agent_selection`."""
+        agent = self.agent_selection
+        observation = None
+        if observe:
+            seat = self._seat_of[agent]
+            view = self._of_game(self._game, seat) if self._is_python else self._view(seat)
+            observation = self._encode(view, 0 if self._ended else self._game.legal)
+        info = self._infos.get(agent)
+        if info is None:
+            mask = self._mask(agent) if observation is None else observation["action_mask"].copy()
+            info = self._infos[agent] = self._info(agent, mask)
+        return (
+            observation,
+            self._cumulative_rewards[agent],
+            self._terminations[agent],
+            self._truncations[agent],
+            info,
+        )
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
+        """Yields `agent_selection` until every agent has left, or `max_iter` times."""
+        self._need_reset("agent_iter")
+        return self._agents_in_turn(max_iter)
+
+    def _agents_in_turn(self, max_iter: int) -> Iterator[str]:
+        while self.agents and max_iter > 0:
+            max_iter -= 1
+            yield self.agent_selection
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """Where every card is, the draw order included, for a central critic: float32 [S]."""
+        self._need_reset("state")
+        state: npt.NDArray[np.float32] = self.game.encode.encode_state(self._game.position(), self.rules)
+        return state
+
+    def decision(self, seed: int = 0) -> Decisions:
+        """The decision to be made, as a policy is given it: `policy(env.unwrapped.decision())[0]` is an action.
+
+        seed: the policy's.
+        """
+        self._need_reset("decision")
+        game = self._game
+        if game.player is None or self._ended:
+            raise NotResetError("the game is over: there is no decision to make")
+        first = self._first_seed
+        assert first is not None
+        key = chance.derive(chance.DOMAIN_POLICY, first, check_seed(seed))
+        key = chance.derive(chance.DOMAIN_POLICY, key, self._game_index)
+        key = chance.derive(chance.DOMAIN_POLICY, key, game.decisions)
+        words = [game.legal >> 64 * word & chance.MASK64 for word in range(-(-self.num_actions // 64))]
+        return Decisions(
+            self.game,
+            self.rules,
+            np.array([game.player], dtype=np.intp),
+            np.array([words], dtype=np.uint64),
+            views.stack([self._view(game.player)]),
+            np.array([key], dtype=np.uint64),
+        )
+
+    # ------------------------------------------------------------------------------------------ actions
+
+    def legal_actions(self) -> list[int]:
+        """The ids of the legal actions, ascending; none once the game is over."""
+        self._need_reset("legal_actions")
+        return [] if self._ended else bits.members(self._game.legal)
+
+    def action_name(self, action: int) -> str:
+        """An action's name, as `R8>1`."""
+        name: str = self.game.notation.action_name(action)
+        return name
+
+    def parse_action(self, text: str) -> int:
+        """The id of an action's name."""
+        action: int = self.game.notation.parse_action(text)
+        return action
+
+    def step(self, action: int | None) -> None:  # type: ignore[override]
+        """Play `action` for `agent_selection`; None where its game is over.
+
+        Raises:
+            IllegalActionError: nothing has changed.
+            NotResetError: before reset, or after the last agent has left.
+        """
+        if self._ended:
+            self._need_reset("step")
+            if not self.agents:
+                raise NotResetError("the game is over and every agent has left: call reset()")
+            self._was_dead_step(action)  # type: ignore[arg-type]
+            return
+        number = action if type(action) is int else self._as_action(action)
+        game = self._game
+        if number < 0 or not game.legal >> number & 1:
+            self._refuse(number)
+        game.step(number)
+        self._settle()
+
+    def _as_action(self, action: object) -> int:
+        number = as_integer(action)
+        if number is None:
+            raise ActionTypeError(
+                f"{self.game.id}, {self.agent_selection}: the action {action!r} is a {type(action).__name__}; "
+                f"an integer 0 … {self.num_actions - 1} is accepted"
+            )
+        return number
+
+    def _refuse(self, action: int) -> NoReturn:
+        game = self._game
+        phase = game.position()["phase"]
+        raise IllegalActionError(illegal_text(self.game, action, bits.members(game.legal), game.player, phase))
+
+    def _settle(self) -> None:
+        """After a decision: rewards, ends, and whose turn it is."""
+        game = self._game
+        self._infos = {}
+        if self._cumulative_rewards[self.agent_selection]:
+            self._cumulative_rewards = {**self._cumulative_rewards, self.agent_selection: 0.0}
+        player = game.player
+        if player is not None and game.gains is None:
+            self.agent_selection = self.possible_agents[player]
+            if self.rewards is not self._no_rewards:
+                self.rewards = self._no_rewards.copy()
+            return
+        self._pay()
+        if player is None:
+            self._ended = True
+            self._terminations = dict.fromkeys(self.agents, game.terminated)
+            self._truncations = dict.fromkeys(self.agents, game.truncated)
+            self.agent_selection = self.possible_agents[0]
+        else:
+            self.agent_selection = self.possible_agents[player]
+
+    def _pay(self) -> None:
+        """R1–R3."""
+        game = self._game
+        earned = None
+        if self.reward == "score":
+            if game.gains is not None:
+                earned = rewards.score(np.array(game.gains, dtype=np.float64)[:, None])
+        elif game.terminated:
+            earned = (rewards.placement if self.reward == "placement" else rewards.win)(self._places())
+        paid = [0.0] * len(self.possible_agents) if earned is None else earned[:, 0].tolist()
+        self.rewards = dict(zip(self.possible_agents, paid, strict=True))
+        self._cumulative_rewards = {agent: self._cumulative_rewards[agent] + self.rewards[agent] for agent in self.agents}
+
+    def _was_dead_step(self, action: int | None) -> None:  # type: ignore[override]
+        """An agent whose game is over leaves; the next one, in seat order, is selected."""
+        if action is not None:
+            raise ValueError("when an agent is dead, the only valid action is None")
+        gone = self.agent_selection
+        self.agents = [agent for agent in self.agents if agent != gone]
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        for name in ("_cumulative_rewards", "_terminations", "_truncations", "_infos"):
+            setattr(self, name, {agent: v for agent, v in getattr(self, name).items() if agent != gone})
+        if self.agents:
+            self.agent_selection = self.agents[0]
+
+    # ------------------------------------------------------------------------------------------ render, close
+
+    def render(self) -> str | None:
+        """The table as the acting seat sees it, with its legal actions (render_mode "ansi")."""
+        self._need_reset("render")
+        if self.render_mode is None:
+            gymnasium.logger.warn("render() has nothing to do: the environment was made with render_mode=None")
+            return None
+        game = self._game
+        seat = self._seat_of[self.agent_selection]
+        text: str = self.game.notation.view_text(self._view(seat))
+        if self._ended:
+            places = self._places()[:, 0].tolist()
+            results = [f"{a}: {s} points, rank {r:g}" for a, s, r in zip(self.possible_agents, game.scores, places, strict=True)]
+            return f"{self.agent_selection} looks at the table\n{text}\n" + "\n".join(results)
+        names = self.game.notation.ACTION_NAMES
+        legal = "  ".join(f"{action}:{names[action]}" for action in self.legal_actions())
+        return f"{self.agent_selection} is to act\n{text}\nlegal: {legal}"
+
+    def close(self) -> None:
+        """Nothing to release; may be called any number of times."""
+
+
+def first_of(encoder: Any, view: Any) -> Any:
+    """The observation of one game by any encoder: its games axis is taken off."""
+    encoded = encoder(views.stack([view]))
+    return {key: values[0] for key, values in encoded.items()} if isinstance(encoded, dict) else encoded[0]
+
+
+class Env(RawEnv):
+    """A game as an AEC environment that behaves as if in PettingZoo's usual wrappers.
+
+    An action outside the action space is an AssertionError; an illegal one ends the game with −1 for the offender and 0
+    for the others; calls before reset are AssertionErrors; a step after the last agent has left warns.
+    """
+
+    def __init__(self, game: GameDefinition, **options: Any) -> None:
+        super().__init__(game, **options)
+        self._has_updated = False
+
+    def _begin(self) -> None:
+        super()._begin()
+        self._has_updated = True
+
+    def step(self, action: int | None) -> None:  # type: ignore[override]
+        """Play `action` for `agent_selection`; None where its game is over."""
+        if "agents" not in self.__dict__:
+            EnvLogger.error_step_before_reset()
+        self._has_updated = True
+        if self._ended:
+            if not self.agents:
+                EnvLogger.warn_step_after_terminated_truncated()
+                return
+            assert action is None or self._in_space(action), self._out_of_space(action)
+            self._was_dead_step(action)
+            return
+        number = action if type(action) is int else self._as_action(action)
+        if not 0 <= number < self.num_actions:
+            raise AssertionError(self._out_of_space(action))
+        game = self._game
+        if not game.legal >> number & 1:
+            self._lose()
+            return
+        game.step(number)
+        self._settle()
+
+    def _in_space(self, action: object) -> bool:
+        return bool(self.action_spaces[self.agent_selection].contains(action))
+
+    def _out_of_space(self, action: object) -> str:
+        return f"action is not in action space: {action!r} is given to {self.agent_selection}, an integer 0 … {self.num_actions - 1} is accepted"
+
+    def _as_action(self, action: object) -> int:
+        number = as_integer(action)
+        if number is None:
+            if isinstance(action, (bool, np.bool_)):
+                return super()._as_action(action)
+            raise AssertionError(self._out_of_space(action))
+        return number
+
+    def _lose(self) -> None:
+        """An illegal action: −1 for the offender, and everything is over. The position stays."""
+        offender = self.agent_selection
+        EnvLogger.warn_on_illegal_move()
+        self.rewards = dict.fromkeys(self.agents, 0.0)
+        self.rewards[offender] = ILLEGAL_REWARD
+        self._cumulative_rewards = {**self._cumulative_rewards, offender: ILLEGAL_REWARD}
+        self._terminations = dict.fromkeys(self.agents, True)
+        self._truncations = dict.fromkeys(self.agents, True)
+        self._infos = {}
+        self._ended = True
+        self.agent_selection = self.agents[0]
+
+    def observe(self, agent: str) -> Observation:
+        """What an agent sees now: `{"observation": …, "action_mask": int8 [A]}`, in fresh arrays."""
+        if "agents" not in self.__dict__:
+            EnvLogger.error_observe_before_reset()
+        return super().observe(agent)
+
+    def state(self) -> npt.NDArray[np.float32]:
+        """Where every card is, the draw order included, for a central critic: float32 [S]."""
+        if "agents" not in self.__dict__:
+            EnvLogger.error_state_before_reset()
+        return super().state()
+
+    def render(self) -> str | None:
+        """The table as the acting seat sees it, with its legal actions (render_mode "ansi")."""
+        if "agents" not in self.__dict__:
+            EnvLogger.error_render_before_reset()
+        return super().render()
+
+    def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
+        """Yields `agent_selection` until every agent has left; a `step` is due in between."""
+        if "agents" not in self.__dict__:
+            EnvLogger.error_agent_iter_before_reset()
+        return self._agents_in_turn(max_iter)
+
+    def _agents_in_turn(self, max_iter: int) -> Iterator[str]:
+        while self.agents and max_iter > 0:
+            max_iter -= 1
+            assert self._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
+            self._has_updated = False
+            yield self.agent_selection
