@@ -491,7 +491,7 @@ class Env(RawEnv):
     def _as_action(self, action: object) -> int:
         number = as_integer(action)
         if number is None:
-            if isinstance(action, (bool, np.bool_)):
+            if isinstance(action, bool):  # is in a Discrete space, as an int is: refused as `raw_env` does
                 return super()._as_action(action)
             raise AssertionError(self._out_of_space(action))
         return number

@@ -211,7 +211,8 @@ class Batch:
     @property
     def player(self) -> I64:
         """The seat to act, int64 [N]; −1 once a game is over."""
-        return self._machine.player.astype(np.int8).astype(np.int64)
+        player: I64 = self._machine.player.astype(np.int8).astype(np.int64)
+        return player
 
     @property
     def legal(self) -> Flags:
@@ -268,12 +269,14 @@ class Batch:
     @property
     def decisions(self) -> I64:
         """Decisions made in every row's current game, int64 [N]."""
-        return self._machine.decisions.astype(np.int64)
+        decisions: I64 = self._machine.decisions.astype(np.int64)
+        return decisions
 
     @property
     def phase(self) -> I64:
         """The phase of every game, an int of the game's `Phase`: int64 [N]."""
-        return self._machine.phase.astype(np.int64)
+        phase: I64 = self._machine.phase.astype(np.int64)
+        return phase
 
     def policy_keys(self, seed: int = 0) -> U64:
         """A policy's source of randomness: a hash of (`seed`, row's seed, game index, decision), uint64 [N]."""

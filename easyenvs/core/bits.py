@@ -91,7 +91,8 @@ def pack(fields: Sequence[U64], widths: Sequence[int], num_games: int) -> U64:
 
 def count_words(words: U64) -> npt.NDArray[np.intp]:
     """How many bits are set in every row of [N, W] words -> [N]."""
-    return np.bitwise_count(words).sum(axis=1, dtype=np.intp)
+    counts: npt.NDArray[np.intp] = np.bitwise_count(words).sum(axis=1, dtype=np.intp)
+    return counts
 
 
 def select(words: U64, rank: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:

@@ -19,7 +19,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from easyenvs.core.arrays import U64
+from easyenvs.core.arrays import U64, Index
 
 MASK64: Final = (1 << 64) - 1
 GOLDEN: Final = 0x9E3779B97F4A7C15
@@ -129,14 +129,15 @@ def pick(key: int, candidates: Sequence[int]) -> int:
     return min(candidates, key=lambda c: mix((key + GOLDEN * (c + 1)) & MASK64))
 
 
-def pick_array(key: U64, candidate: npt.NDArray[np.bool_]) -> npt.NDArray[np.intp]:
+def pick_array(key: U64, candidate: npt.NDArray[np.bool_]) -> Index:
     """`pick` in N games: `key` uint64 [N], `candidate` bool [K, N] with one or more True a column -> [N]."""
     keys = mix_array(key[None, :] + _STEPS[: len(candidate), None])
     keys[~candidate] = MASK64
-    return keys.argmin(axis=0)
+    picked: Index = keys.argmin(axis=0)
+    return picked
 
 
-def below(key: U64, bound: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
+def below(key: U64, bound: npt.NDArray[Any]) -> Index:
     """A number uniform on 0 … bound − 1 for every element: uint64 [N], integers 1 … 65,536 [N] -> [N].
 
     Multiply-shift on 32 bits with exact rejection (Lemire, "Fast random integer generation in an interval", 2019).
@@ -149,7 +150,7 @@ def below(key: U64, bound: npt.NDArray[Any]) -> npt.NDArray[np.intp]:
         rows = np.flatnonzero(again)
         rows = rows[low[rows] < _U(1 << 32) % size[rows]]
         if rows.size:
-            result = (scaled >> _U(32)).astype(np.intp)
+            result: Index = (scaled >> _U(32)).astype(np.intp)
             result[rows] = below(mix_array(key[rows] + _GOLDEN_U), bound[rows])
             return result
     return (scaled >> _U(32)).astype(np.intp)

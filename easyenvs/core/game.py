@@ -106,12 +106,30 @@ class Machine(Protocol):
     num_games: int
     num_players: int
     num_actions: int
-    player: Any  # integers [N]: the seat to act, in the low 8 bits; 255 (or −1) once a game is over
-    phase: Any  # integers [N]
-    decisions: Any  # integers [N]
-    seed: U64  # [N]
-    truncated: Any  # 0/1 [N]: ended by R6
-    legal_words: U64  # [N, W]  bit a is action a
+
+    @property
+    def player(self) -> Any:
+        """The seat to act, uint8 [N]; 255 once a game is over."""
+
+    @property
+    def phase(self) -> Any:
+        """Integers [N]."""
+
+    @property
+    def decisions(self) -> Any:
+        """Decisions made so far, integers [N]."""
+
+    @property
+    def seed(self) -> U64:
+        """Game seeds, [N]."""
+
+    @property
+    def truncated(self) -> Any:
+        """0/1 [N]: ended by R6."""
+
+    @property
+    def legal_words(self) -> U64:
+        """[N, W], bit a of a row is action a."""
 
     @property
     def scores(self) -> Any:
@@ -179,19 +197,25 @@ class GameDefinition:
         return {field.name: field.default for field in fields(self.rules_type)}
 
     def env(self, **options: Any) -> Env:
-        """The game as a PettingZoo AEC environment that checks every call as PettingZoo's usual wrappers do."""
+        """The game as a PettingZoo AEC environment that checks every call as PettingZoo's usual wrappers do.
+
+        Options: `easyenvs.adapters.aec.RawEnv` lists them.
+        """
         from easyenvs.adapters.aec import Env
 
         return Env(self, **options)
 
     def raw_env(self, **options: Any) -> RawEnv:
-        """The game as a PettingZoo AEC environment without the wrappers' checks."""
+        """The game as a PettingZoo AEC environment without the wrappers' checks.
+
+        Options: `easyenvs.adapters.aec.RawEnv` lists them.
+        """
         from easyenvs.adapters.aec import RawEnv
 
         return RawEnv(self, **options)
 
     def batch(self, num_games: int, **options: Any) -> Batch:
-        """Many games at once."""
+        """Many games at once: a `easyenvs.core.batch.Batch`, which lists the options."""
         from easyenvs.core.batch import Batch
 
         return Batch(self, num_games, **options)
@@ -232,10 +256,16 @@ def front_door(game: GameDefinition) -> tuple[Callable[..., Env], Callable[..., 
         return game.batch(num_games, **options)
 
     first = inspect.Parameter("num_games", inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    for function, own, leading in ((env, ENV_OPTIONS, []), (raw_env, ENV_OPTIONS, []), (batch, BATCH_OPTIONS, [first])):
+    batch_options = {**BATCH_OPTIONS, "engine": game.engines[-1]}
+    functions: tuple[tuple[Any, dict[str, Any], list[inspect.Parameter]], ...] = (
+        (env, ENV_OPTIONS, []),
+        (raw_env, ENV_OPTIONS, []),
+        (batch, batch_options, [first]),
+    )
+    for function, own, leading in functions:
         defaults = {**game.rule_options, **own}
         keywords = [inspect.Parameter(k, inspect.Parameter.KEYWORD_ONLY, default=v) for k, v in defaults.items()]
-        function.__signature__ = inspect.Signature([*leading, *keywords])  # type: ignore[attr-defined]
+        function.__signature__ = inspect.Signature([*leading, *keywords])
         function.__module__ = game.package
-        function.__doc__ = getattr(game, function.__name__).__doc__
+        function.__doc__ = getattr(GameDefinition, function.__name__).__doc__
     return env, raw_env, batch

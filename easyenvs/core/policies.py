@@ -152,12 +152,14 @@ def checked_choice(policy: Policy, d: Decisions) -> Index:
 
 def _agents() -> ModuleType | None:
     """The package of the agents that ship with easyenvs: installed with the wheel, or `examples/agents` of a checkout."""
-    if importlib.util.find_spec(AGENTS_PACKAGE) is not None:
-        return importlib.import_module(AGENTS_PACKAGE)
+    if AGENTS_PACKAGE in sys.modules:
+        return sys.modules[AGENTS_PACKAGE]
+    # The checkout first: an editable install has a copy of the agents, which grows stale.
     folder = Path(__file__).resolve().parents[2] / "examples" / "agents"
     source = folder / "__init__.py"
-    if not source.is_file():
-        return None
+    if not (source.is_file() and (folder.parents[1] / "pyproject.toml").is_file()):
+        installed = importlib.util.find_spec(AGENTS_PACKAGE) is not None
+        return importlib.import_module(AGENTS_PACKAGE) if installed else None
     spec = importlib.util.spec_from_file_location(AGENTS_PACKAGE, source, submodule_search_locations=[str(folder)])
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)

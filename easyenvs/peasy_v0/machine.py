@@ -123,7 +123,7 @@ TURN_1_IS_LEGAL: Final = _U(1 << Action.TURN_1)
 
 def points(cards: U64) -> I32:
     """The sum of the values of every set: uint64 [..] -> int32 [..]."""
-    total = np.bitwise_count(cards & PLANES[0]).astype(np.int32)
+    total: I32 = np.bitwise_count(cards & PLANES[0]).astype(np.int32)
     for plane in range(1, len(PLANES)):
         total += np.bitwise_count(cards & PLANES[plane]).astype(np.int32) << plane
     return total
@@ -394,8 +394,9 @@ class Machine:
             at = rows * NUM_CARDS + position
             pile = self.pile.reshape(-1)
             self.next_card[k] = position + np.uint8(2)
-            return BIT.take(pile.take(at)) | BIT.take(pile.take(at + 1))
-        drawn = np.zeros(len(k), dtype=np.uint64)
+            both: U64 = BIT.take(pile.take(at)) | BIT.take(pile.take(at + 1))
+            return both
+        drawn: U64 = np.zeros(len(k), dtype=np.uint64)
         for _ in range(2):
             drawn |= self._draw(k)
         return drawn
@@ -410,7 +411,7 @@ class Machine:
             empty = self.next_card[k] == self.pile_end[k]
         # An empty pile's position may lie behind the last column; its card is dropped below.
         position = np.minimum(self.next_card[k], NUM_CARDS - 1)
-        drawn = BIT.take(self.pile[self.rows[k], position])
+        drawn: U64 = BIT.take(self.pile[self.rows[k], position])
         drawn[empty] = 0
         self.next_card[k] += (~empty).astype(np.uint8)
         return drawn
@@ -580,7 +581,8 @@ class Machine:
         can_turn = row & ~self.face_up[k] != 0
         bonus = self.phase[k] == Phase.BONUS
         twice = (self.phase[k] == Phase.PLAY) & (self.flips[k] == 2)
-        return (~bonus | on_bonus_pile | can_turn) & (~twice | plays[0] | plays[1])
+        possible: Flags = (~bonus | on_bonus_pile | can_turn) & (~twice | plays[0] | plays[1])
+        return possible
 
     # ------------------------------------------------------------------------------------------ positions
 
