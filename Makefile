@@ -24,7 +24,7 @@ $(STAMP): pyproject.toml constraints.txt
 
 demo: $(STAMP)  ## play random against the baselines, 2 and 4 players (under a minute)
 	@echo "== Random against the baseline agents: Easy Peasy with 2 and with 4 players (under a minute) =="
-	@$(RUN) benchmarks/random_vs_heuristic.py --players 2 4
+	@$(RUN) benchmarks/random_vs_heuristic.py --players '2 4'
 
 test: $(STAMP)  ## run the tests (a few minutes)
 	@echo "== Running the tests on all cores (three to six minutes) =="

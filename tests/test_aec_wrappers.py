@@ -87,7 +87,7 @@ def random_call(rng: random.Random, env: Any) -> tuple[str, Callable[[Any], Any]
     illegal = [a for a in range(env.unwrapped.num_actions) if a not in legal]
     right = None if over else rng.choice(legal or [0])
     wrong = rng.choice(
-        [None, -1, env.unwrapped.num_actions, 10**30, 1.0, "flip", True, np.True_, np.float32(0), rng.choice(illegal)]
+        [None, -1, env.unwrapped.num_actions, 2**40, 1.0, "flip", True, np.True_, np.float32(0), rng.choice(illegal)]
         + [np.array([0]), np.array(2.5), [0]]
     )
     kind = rng.random()
