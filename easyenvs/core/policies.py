@@ -119,6 +119,8 @@ def act(
     policies: one a seat; or any number, where `assignment` [N, P] says which of them sits where.
     seeds: a seed for each policy (default 0).
     """
+    if seeds is not None and len(seeds) != len(policies):
+        raise ValueError(f"{len(seeds)} seeds are given for {len(policies)} policies: one each")
     player = batch.player
     running = np.flatnonzero(player >= 0)
     chosen = np.zeros(batch.num_games, dtype=np.intp)
