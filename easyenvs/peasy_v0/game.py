@@ -5,6 +5,7 @@ face-up is one set more, so that to flip a pile is to toggle its cards in that s
 
     P seats 0 … n−1      clockwise is +1 modulo n
     pile 0, 1            of a seat's Row, and of the discards
+    lanes                in a number for all Row piles: pile p of seat s has lane 2s + p
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from easyenvs.peasy_v0.cards import (
     NUM_CARDS,
     OF_COLOUR,
     ROW_PILES,
+    VALUE_PLANES,
     Action,
     Direction,
     Phase,
@@ -54,8 +56,9 @@ OPPOSITE: Final = {Direction.UP: Direction.DOWN, Direction.DOWN: Direction.UP}
 
 # Plain names for what every step compares: a look-up in an enum class costs as much as the comparison itself.
 DIRECTION, TURN, PLAY, BONUS, OVER = Phase
-FLIP: Final = int(Action.FLIP)
+UP, DOWN, PASS, FLIP, TURN_0, TURN_1 = map(int, Action)
 NO_CARDS: Final = (0, 0)
+CARDS_PER_SEAT: Final = 2 * ROW_PILES + HAND_SIZE  # P3
 
 
 class Game:
@@ -66,7 +69,8 @@ class Game:
         self.num_players = rules.num_players
         self.num_actions = NUM_ACTIONS
         self.max_decisions = rules.max_decisions
-        self.deck = (1 << cards_in_play(rules.num_players)) - 1  # P2: the cards in play
+        self.num_cards = cards_in_play(rules.num_players)
+        self.deck = (1 << self.num_cards) - 1  # P2: the cards in play
 
         self.seed = 0
         self.decisions = 0  # decisions made in this game
@@ -89,6 +93,8 @@ class Game:
         self.row: list[tuple[int, int]] = []  # [P][2] sets: the cards of each Row pile
         self.face_up = 0  # the Row cards, of all seats, that lie face-up
         self.public = 0  # cards that everyone sees or remembers: discards, Row cards that are or were face-up (P13)
+        self.known_row = 0  # P13: the Row cards in `public`, in lanes of `num_cards` bits
+        self.hidden = 0  # P13: which Row piles hold a card that has never been face-up, in lanes of one bit
         self.tops = [0, 0]  # card ids
         self.buried = 0  # the discards under both tops
         self.pile: list[int] = []  # the draw pile, next card last
@@ -110,17 +116,20 @@ class Game:
 
     def _deal_round(self) -> None:
         """P3. Rows of two piles, hands of four, two discard piles; the rest is the draw pile."""
-        cards = chance.shuffled(chance.event_key(self.seed, self.round, DEAL), range(self.deck.bit_count()))
-        dealt = iter(cards)
-        self.hand, self.row, self.face_up = [], [], 0
-        for _ in range(self.num_players):
-            down_0, down_1, up_0, up_1 = (1 << next(dealt) for _ in range(2 * ROW_PILES))
+        cards = chance.shuffled_deck(chance.event_key(self.seed, self.round, DEAL), self.num_cards)
+        self.hand, self.row, self.face_up, self.known_row = [], [], 0, 0
+        for seat in range(self.num_players):
+            first = CARDS_PER_SEAT * seat
+            down_0, down_1, up_0, up_1, *hand = [1 << card for card in cards[first : first + CARDS_PER_SEAT]]
             self.row.append((down_0 | up_0, down_1 | up_1))
             self.face_up |= up_0 | up_1
-            self.hand.append(bits.set_of(next(dealt) for _ in range(HAND_SIZE)))
-        self.tops = [next(dealt) for _ in range(DISCARD_PILES)]
-        self.pile = list(dealt)[::-1]
-        self.public = self.face_up | bits.set_of(self.tops)
+            self.known_row |= up_0 << self._lane(seat, 0) | up_1 << self._lane(seat, 1)
+            self.hand.append(sum(hand))
+        self.hidden = (1 << ROW_PILES * self.num_players) - 1
+        rest = cards[CARDS_PER_SEAT * self.num_players :]
+        self.tops = rest[:DISCARD_PILES]
+        self.pile = rest[: DISCARD_PILES - 1 : -1]
+        self.public = self.face_up | 1 << self.tops[0] | 1 << self.tops[1]
         self.buried = self.reshuffles = 0
         self.fresh = self.deck
         self.direction = Direction.NONE
@@ -130,19 +139,19 @@ class Game:
     def _first_player(self) -> int:
         """P4. Most points so far (none in round 1), then the highest face-up Row cards, then chance."""
         strength = [(self.totals[seat], points(self._row(seat) & self.face_up)) for seat in range(self.num_players)]
-        tied = [seat for seat in range(self.num_players) if strength[seat] == max(strength)]
+        most = max(strength)
+        tied = [seat for seat in range(self.num_players) if strength[seat] == most]
         if len(tied) == 1:
             return tied[0]
         return chance.pick(chance.event_key(self.seed, self.round, FIRST_PLAYER), tied)
 
     def _end_round(self, ender: int) -> None:
         """P15. Score the round; then the next one, or the end of the game (P16)."""
-        scores = [
-            max(points(self.hand[seat]), points(self._row(seat))) if seat != ender else 0
-            for seat in range(self.num_players)
-        ]
-        rest = points(self.hand[ender]) + points(self._row(ender))
-        lowest_other = min(scores[seat] for seat in range(self.num_players) if seat != ender)
+        in_hand = [points(cards) for cards in self.hand]
+        in_row = [points(row_0 | row_1) for row_0, row_1 in self.row]
+        scores = list(map(max, in_hand, in_row))
+        rest = in_hand[ender] + in_row[ender]
+        lowest_other = min(scores[:ender] + scores[ender + 1 :])
         scores[ender] = 0 if rest < lowest_other else 2 * rest
 
         self.round_scores.append(scores)
@@ -184,12 +193,12 @@ class Game:
             self._play(card, pile)
         elif action == FLIP:
             self._flip()
-        elif action == Action.PASS:
+        elif action == PASS:
             self._end_turn()
-        elif action >= Action.TURN_0:
-            self._turn_pile(action - Action.TURN_0)
+        elif action >= TURN_0:
+            self._turn_pile(action - TURN_0)
         else:
-            self._choose(Direction.UP if action == Action.UP else Direction.DOWN)
+            self._choose(Direction.UP if action == UP else Direction.DOWN)
         if self.decisions >= self.max_decisions and self.player is not None:
             self._truncate()
 
@@ -209,6 +218,7 @@ class Game:
             row_0, row_1 = self.row[seat]
             self.row[seat] = (row_0 & ~bit, row_1 & ~bit)
             self.face_up ^= bit
+            self.known_row ^= bit << self._lane(seat, 0 if row_0 & bit else 1)
         covered = self.tops[pile]
         self.buried |= 1 << covered
         self.tops[pile] = card
@@ -250,6 +260,8 @@ class Game:
         cards = self.row[seat][pile]
         self.face_up ^= cards
         self.public |= cards
+        self.known_row |= cards << self._lane(seat, pile)
+        self.hidden &= ~(1 << ROW_PILES * seat + pile)
         self._end_turn()
 
     def _end_turn(self) -> None:
@@ -307,6 +319,10 @@ class Game:
         """All cards of a seat's Row, face-up and face-down."""
         row_0, row_1 = self.row[seat]
         return row_0 | row_1
+
+    def _lane(self, seat: int, pile: int) -> int:
+        """Where a Row pile's cards begin in `known_row`."""
+        return (ROW_PILES * seat + pile) * self.num_cards
 
     # ------------------------------------------------------------------------------------------ the end
 
@@ -419,6 +435,11 @@ class Game:
         self.buried = bits.set_of(position["buried"])
         known = bits.set_of(pile["down"] for pile in piles if pile["known"])
         self.public = self.buried | bits.set_of(self.tops) | self.face_up | known
+        self.known_row = self.hidden = 0
+        for seat, row in enumerate(self.row):
+            for pile, cards in enumerate(row):
+                self.known_row |= (cards & self.public) << self._lane(seat, pile)
+                self.hidden |= (cards & ~self.public != 0) << ROW_PILES * seat + pile
         self.pile = list(position["draw_pile"])[::-1]
         self.fresh = bits.set_of(position["fresh"])
         self.reshuffles = position["reshuffles"]
@@ -435,7 +456,13 @@ class Game:
 
 def points(cards: int) -> int:
     """The sum of the cards' values."""
-    return sum(value_of(card) for card in bits.members(cards))
+    plane_0, plane_1, plane_2, plane_3 = VALUE_PLANES
+    return (
+        (cards & plane_0).bit_count()
+        + 2 * (cards & plane_1).bit_count()
+        + 4 * (cards & plane_2).bit_count()
+        + 8 * (cards & plane_3).bit_count()
+    )
 
 
 def _pile_set(pile: dict[str, Any]) -> int:
