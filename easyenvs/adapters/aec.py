@@ -6,7 +6,7 @@ AssertOutOfBounds, then OrderEnforcing) itself, in one object: the wrappers cost
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Final, NoReturn
 
 import gymnasium
@@ -19,7 +19,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 from easyenvs.core import bits, chance, rewards, snapshots, views
 from easyenvs.core.batch import check_engine, check_seed, illegal_text, make_rules
 from easyenvs.core.batch import ENV_OPTIONS
-from easyenvs.core.encoders import make_encoder
+from easyenvs.core.encoders import Single, make_encoder
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.options import as_integer, choice_option, refuse_option
@@ -87,12 +87,6 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.num_actions = len(game.notation.ACTION_NAMES)
         self.encoder = make_encoder(game, self.rules, observation)
-        self._pack_one: Any = getattr(self.encoder, "pack_one", None)
-        self._finish_one: Any = getattr(self.encoder, "one", None)
-        self._packs = self._pack_one is not None
-        self._mask_start = 8 * -(-getattr(self.encoder, "num_columns", 0) // 8)
-        self._mask_columns = slice(self._mask_start, self._mask_start + self.num_actions)
-        self._num_bytes = (self._mask_start + self.num_actions + 7) // 8
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
@@ -105,8 +99,10 @@ class RawEnv(AECEnv[str, Observation, int]):
         self.action_spaces = {agent: spaces.Discrete(self.num_actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0.0, 1.0, (game.encode.state_slices(self.rules)[-1].stop,), np.float32)
         self._game: Any = make_game(game, self.rules, self.engine)
-        self._is_python = not isinstance(self._game, MachineGame)
-        self._of_game = game.view.of_game
+        is_python = not isinstance(self._game, MachineGame)
+        self._view_of: Callable[[Any, int], Any] = game.view.of_game if is_python else MachineGame.view
+        single = getattr(self.encoder, "single", None)
+        self._single: Single = self._observe_view if single is None else single(self._view_of, self.num_actions, is_python)
         self._first_seed: int | None = None
         self._game_index = 0
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
@@ -225,19 +221,21 @@ class RawEnv(AECEnv[str, Observation, int]):
         if self._ended:
             seat = self._seat_of[agent]
             info["score"] = int(self._game.scores[seat])
-            info["rank"] = float(self._places()[seat, 0])
+            info["rank"] = self._places()[seat]
         return info
 
-    def _places(self) -> npt.NDArray[np.float64]:
-        return rewards.ranks(np.array([self._game.standing()], dtype=np.int64).transpose(2, 1, 0))
+    def _places(self) -> list[float]:
+        return rewards.ranks_one(self._game.standing())
 
     def _mask(self, agent: str) -> Mask:
-        legal = self._game.legal if agent == self.agent_selection and not self._ended else 0
+        return self._mask_of(self._game.legal if agent == self.agent_selection and not self._ended else 0)
+
+    def _mask_of(self, legal: int) -> Mask:
         return bits.unpack_int(legal, (self.num_actions + 7) // 8)[: self.num_actions].view(np.int8)
 
-    def _view(self, seat: int) -> Any:
-        game = self._game
-        return self._of_game(game, seat) if self._is_python else game.view(seat)
+    def _observe_view(self, game: Any, seat: int, legal: int) -> tuple[Any, Mask]:
+        """By an encoder that knows views of many games only."""
+        return first_of(self.encoder, self._view_of(game, seat)), self._mask_of(legal)
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees now: `{"observation": …, "action_mask": int8 [A]}`, in fresh arrays."""
@@ -246,38 +244,21 @@ class RawEnv(AECEnv[str, Observation, int]):
         if seat is None:
             raise KeyError(f"{agent!r} is no agent; agents are {', '.join(self.possible_agents)}")
         legal = self._game.legal if agent == self.agent_selection and not self._ended else 0
-        return self._encode(self._view(seat), legal)
-
-    def _encode(self, view: Any, legal: int) -> Observation:
-        if not self._packs:
-            mask = bits.unpack_int(legal, (self.num_actions + 7) // 8)[: self.num_actions].view(np.int8)
-            return {"observation": first_of(self.encoder, view), "action_mask": mask}
-        # The observation's bits and the mask's are unpacked by one call, which takes as long for both as for one.
-        columns = bits.unpack_int(self._pack_one(view) | legal << self._mask_start, self._num_bytes)
-        return {
-            "observation": self._finish_one(columns, view),
-            "action_mask": columns[self._mask_columns].view(np.int8),
-        }
+        observation, mask = self._single(self._game, seat, legal)
+        return {"observation": observation, "action_mask": mask}
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last decision, terminated, truncated and info of `agent_selection`."""
         agent = self.agent_selection
-        observation = None
+        seen: Observation | None = None
         if observe:
-            seat = self._seat_of[agent]
-            view = self._of_game(self._game, seat) if self._is_python else self._view(seat)
-            observation = self._encode(view, 0 if self._ended else self._game.legal)
+            game = self._game
+            observation, mask = self._single(game, self._seat_of[agent], 0 if self._ended else game.legal)
+            seen = {"observation": observation, "action_mask": mask}
         info = self._infos.get(agent)
         if info is None:
-            mask = self._mask(agent) if observation is None else observation["action_mask"].copy()
-            info = self._infos[agent] = self._info(agent, mask)
-        return (
-            observation,
-            self._cumulative_rewards[agent],
-            self._terminations[agent],
-            self._truncations[agent],
-            info,
-        )
+            info = self._infos[agent] = self._info(agent, mask.copy() if observe else self._mask(agent))
+        return seen, self._cumulative_rewards[agent], self._terminations[agent], self._truncations[agent], info
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
         """Yields `agent_selection` until every agent has left, or `max_iter` times."""
@@ -315,7 +296,7 @@ class RawEnv(AECEnv[str, Observation, int]):
             self.rules,
             np.array([game.player], dtype=np.intp),
             np.array([words], dtype=np.uint64),
-            views.stack([self._view(game.player)]),
+            views.stack([self._view_of(game, game.player)]),
             np.array([key], dtype=np.uint64),
         )
 
@@ -394,13 +375,12 @@ class RawEnv(AECEnv[str, Observation, int]):
     def _pay(self) -> None:
         """R1–R3."""
         game = self._game
-        earned = None
+        paid = [0.0] * len(self.possible_agents)
         if self.reward == "score":
             if game.gains is not None:
-                earned = rewards.score(np.array(game.gains, dtype=np.float64)[:, None])
+                paid = rewards.score_one(game.gains)
         elif game.terminated:
-            earned = (rewards.placement if self.reward == "placement" else rewards.win)(self._places())
-        paid = [0.0] * len(self.possible_agents) if earned is None else earned[:, 0].tolist()
+            paid = (rewards.placement_one if self.reward == "placement" else rewards.win_one)(self._places())
         self.rewards = dict(zip(self.possible_agents, paid, strict=True))
         self._cumulative_rewards = {agent: self._cumulative_rewards[agent] + self.rewards[agent] for agent in self.agents}
 
@@ -426,9 +406,9 @@ class RawEnv(AECEnv[str, Observation, int]):
             return None
         game = self._game
         seat = self._seat_of[self.agent_selection]
-        text: str = self.game.notation.view_text(self._view(seat))
+        text: str = self.game.notation.view_text(self._view_of(game, seat))
         if self._ended:
-            places = self._places()[:, 0].tolist()
+            places = self._places()
             results = [f"{a}: {s} points, rank {r:g}" for a, s, r in zip(self.possible_agents, game.scores, places, strict=True)]
             return f"{self.agent_selection} looks at the table\n{text}\n" + "\n".join(results)
         names = self.game.notation.ACTION_NAMES

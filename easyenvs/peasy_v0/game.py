@@ -68,6 +68,7 @@ class Game:
         self.rules = rules
         self.num_players = rules.num_players
         self.num_actions = NUM_ACTIONS
+        self.next_seat = [*range(1, rules.num_players), 0]  # clockwise
         self.max_decisions = rules.max_decisions
         self.num_cards = cards_in_play(rules.num_players)
         self.deck = (1 << self.num_cards) - 1  # P2: the cards in play
@@ -212,16 +213,18 @@ class Game:
         seat = self.player
         assert seat is not None
         bit = 1 << card
-        if self.hand[seat] & bit:
-            self.hand[seat] ^= bit
+        hand = self.hand
+        if hand[seat] & bit:
+            hand[seat] ^= bit
         else:  # P11: what lies under it stays face-down
             row_0, row_1 = self.row[seat]
             self.row[seat] = (row_0 & ~bit, row_1 & ~bit)
             self.face_up ^= bit
             self.known_row ^= bit << self._lane(seat, 0 if row_0 & bit else 1)
-        covered = self.tops[pile]
+        tops = self.tops
+        covered = tops[pile]
+        tops[pile] = card
         self.buried |= 1 << covered
-        self.tops[pile] = card
         self.public |= bit
         if SAME_COLOUR[covered] & bit and self._bonus_actions(pile):
             self._ask(BONUS, pile)
@@ -271,7 +274,7 @@ class Game:
         if not self.hand[seat] or self.row[seat] == NO_CARDS:
             self._end_round(ender=seat)
             return
-        self.player = seat + 1 if seat + 1 < self.num_players else 0
+        self.player = self.next_seat[seat]
         self._ask(TURN)
 
     # ------------------------------------------------------------------------------------------ what is legal
@@ -302,7 +305,7 @@ class Game:
     def _plays(self) -> int:
         """The legal actions that play a card, on either pile."""
         cards, covers, (top_0, top_1) = self._playable(), COVERS[self.direction], self.tops
-        return (cards & covers[top_0]) << PLAY_SHIFT[0] | (cards & covers[top_1]) << PLAY_SHIFT[1]
+        return (cards & covers[top_0] | (cards & covers[top_1]) << NUM_CARDS) << FIRST_PLAY
 
     def _bonus_actions(self, pile: int) -> int:
         """P10. A bonus's actions but for passing: (a) another card on the same pile, (b) a Row pile to flip."""

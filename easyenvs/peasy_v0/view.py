@@ -14,7 +14,7 @@ import numpy as np
 
 from easyenvs.core.arrays import Index
 from easyenvs.core.views import known
-from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, NUM_CARDS, ROW_PILES
+from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, NUM_CARDS, ROW_PILES, cards_in_play
 from easyenvs.peasy_v0.options import Rules
 
 if TYPE_CHECKING:
@@ -126,6 +126,56 @@ def of_game(game: Game, seat: int) -> View:
         unseen_fresh,
         unseen ^ unseen_fresh,
         reshuffled,
+    )
+
+
+def _turns(players: int, seat: int) -> tuple[int, ...]:
+    """How lanes of Row piles (see game.py) are turned to begin with `seat`'s: shift down, shift up, mask; for lanes of all
+    cards, then for lanes of one bit."""
+    lanes, before = ROW_PILES * players, ROW_PILES * seat
+    return tuple(
+        number
+        for width in (cards_in_play(players), 1)
+        for number in (before * width, (lanes - before) * width, (1 << lanes * width) - 1)
+    )
+
+
+_GLANCE = {
+    players: [(ROTATE[players][seat], *_turns(players, seat)) for seat in range(players)] for players in COLOURS_IN_PLAY
+}
+_size = int.bit_count
+
+
+def glance(game: Game, seat: int) -> tuple[Any, ...]:
+    """What `of_game` says that observations hold, in fewer steps and without names: for the encoders of one game.
+
+    Relative to the viewer, as in View, but for `situation`, whose seats are the game's.
+    """
+    relative, down, up, all_lanes, flag_down, flag_up, all_flags = _GLANCE[game.num_players][seat]
+    hands = relative(game.hand)
+    hand = hands[0]
+    unseen = game.deck ^ hand ^ game.public  # a hand is private: the two have no card in common
+    hand_size = [*map(_size, hands)]
+    if game.reshuffles:
+        fresh, is_reshuffled = game.fresh, True
+        hand_fresh = [_size(cards & fresh) for cards in hands]
+        unseen_fresh = unseen & fresh
+        unseen_old = unseen ^ unseen_fresh
+    else:  # every card is fresh
+        is_reshuffled = False
+        hand_fresh, unseen_fresh, unseen_old = hand_size, unseen, 0
+    known_row, hidden = game.known_row, game.hidden
+    return (
+        hand,
+        (known_row >> down | known_row << up) & all_lanes,
+        (hidden >> flag_down | hidden << flag_up) & all_flags,
+        game.face_up,
+        game.tops,
+        game.buried,
+        unseen_fresh,
+        unseen_old,
+        (game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, is_reshuffled),
+        [*hand_size, *hand_fresh, *relative(game.totals), len(game.pile), game.round, game.decisions],
     )
 
 
