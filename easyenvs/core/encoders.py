@@ -245,13 +245,18 @@ class FlatEncoder(_FeatureEncoder):
 
 class _SingleFlat:
     def __init__(self, encoder: FlatEncoder, read: ReadGame, num_actions: int) -> None:
+        self._made_of = encoder, read, num_actions
         self._read = read
         self._tables = encoder.tables
         self._mask_at, self._num_actions = encoder.num_columns, num_actions
         self._columns = slice(0, encoder.num_columns)
         self._num_bytes = -(-(encoder.num_columns + num_actions) // 8)
-        self._counts = struct.Struct(f"={len(self._tables)}f")  # assigned to a slice, a list takes twice as long
+        # Assigned to a slice, a list takes twice as long.
+        self._write_counts = struct.Struct(f"={len(self._tables)}f").pack_into
         self._counts_at = np.dtype(np.float32).itemsize * encoder.num_bits
+
+    def __reduce__(self) -> tuple[type[_SingleFlat], tuple[FlatEncoder, ReadGame, int]]:
+        return _SingleFlat, self._made_of  # a Struct can't be pickled or copied
 
     def observe(self, game: Any, seat: int, legal: int) -> tuple[F32, I8]:
         word, numbers = self._read(game, seat)
@@ -262,7 +267,7 @@ class _SingleFlat:
             values = [*map(getitem, self._tables, numbers)]
         except IndexError:  # a number above its maximum
             values = [table[min(number, len(table) - 1)] for table, number in zip(self._tables, numbers, strict=True)]
-        self._counts.pack_into(out, self._counts_at, *values)
+        self._write_counts(out, self._counts_at, *values)
         return out, _frombuffer(columns, _INT8, self._num_actions, self._mask_at)
 
 
