@@ -142,7 +142,7 @@ class _FeatureEncoder:
         """What reads one game: the features' own way, or by the view."""
         if is_python and self.features.read_game is not None:
             return self.features.read_game
-        return _ReadView(self.features, of_game)
+        return _ReadView(self.features, of_game).read
 
 
 class _ReadView:
@@ -152,7 +152,7 @@ class _ReadView:
         self._features, self._of_game = features, of_game
         self._offsets = [0, *accumulate(word.width for word in features.words)][:-1]
 
-    def __call__(self, game: Any, seat: int) -> tuple[int, Sequence[int]]:
+    def read(self, game: Any, seat: int) -> tuple[int, Sequence[int]]:
         view = self._of_game(game, seat)
         return sum(map(lshift, self._features.read_words(view), self._offsets)), self._features.read_counts(view)
 
@@ -264,10 +264,10 @@ class _SingleFlat:
         columns = _unpackbits(_frombuffer(word.to_bytes(self._num_bytes, "little"), _UINT8), None, None, "little")
         out = columns[self._columns].astype(_FLOAT32)
         try:
-            values = [*map(getitem, self._tables, numbers)]
+            self._write_counts(out, self._counts_at, *map(getitem, self._tables, numbers))
         except IndexError:  # a number above its maximum
             values = [table[min(number, len(table) - 1)] for table, number in zip(self._tables, numbers, strict=True)]
-        self._write_counts(out, self._counts_at, *values)
+            self._write_counts(out, self._counts_at, *values)
         return out, _frombuffer(columns, _INT8, self._num_actions, self._mask_at)
 
 

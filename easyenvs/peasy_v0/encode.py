@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import numpy as np
 
@@ -14,10 +14,7 @@ from easyenvs.core.arrays import F32
 from easyenvs.core.encoders import Count, Features, Part, Slice, Word
 from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, DISCARD_PILES, ROW_PILES, Direction, Phase, cards_in_play
 from easyenvs.peasy_v0.options import CLOCK_TICKS, Rules
-from easyenvs.peasy_v0.view import View, glance
-
-if TYPE_CHECKING:
-    from easyenvs.peasy_v0.game import Game
+from easyenvs.peasy_v0.view import PackedView, Situation, View
 
 MAX_ROUNDS_LEFT: Final = 8
 POINTS_PER_ROUND: Final = 40
@@ -68,7 +65,8 @@ def features(rules: Rules) -> Features:
         Count("table", "rounds left", MAX_ROUNDS_LEFT, (1, 2, 3, 4), "rounds after this one; 0 in a game to a target score"),
         Count("table", "clock", CLOCK_TICKS, (16, 32, 48, 56), f"decisions made, in units of {rules.clock_tick}; at most {CLOCK_TICKS} of them, then the game is truncated"),
     ]
-    return Features(tuple(words), tuple(counts), read_words, read_counts, ReadGame(rules))
+    packed = PackedView(rules, StatusWords(players), LISTS[players].hidden_at)
+    return Features(tuple(words), tuple(counts), read_words, read_counts, packed.read)
 
 
 def points_cap(rules: Rules) -> int:
@@ -91,7 +89,6 @@ class StatusTables:
         self.reshuffled = self._field([0, 1], 1)
         self.hidden_at = self._offset
         self.hidden = [self._field(list(range(1 << ROW_PILES)), ROW_PILES) for _ in range(players)]
-        self.width = self._offset
 
     def _field(self, entries: list[int], width: int) -> Any:
         table = self._kind([entry << self._offset for entry in entries])
@@ -132,41 +129,14 @@ def read_counts(view: View) -> Sequence[Any]:
     return [*view.hand_size, *view.hand_fresh, *view.totals, view.draw_size, left, clock]
 
 
-class ReadGame:
-    """What `read_words` and `read_counts` make of a view, straight from one game (core.encoders.Features.read_game)."""
-
-    def __init__(self, rules: Rules) -> None:
-        players, self._cards = rules.num_players, cards_in_play(rules.num_players)
-        self._lanes = ROW_PILES * players * self._cards
-        self._situations = _Situations(players)
-        self._hidden_at, tops_at = LISTS[players].hidden_at, LISTS[players].width
-        self._top_0, self._top_1 = (
-            [1 << tops_at + pile * self._cards + card for card in range(self._cards)] for pile in range(DISCARD_PILES)
-        )
-        self._rows_at = tops_at + DISCARD_PILES * self._cards
-        self._last_round = None if rules.num_rounds is None else rules.num_rounds - 1
-        self._clock_tick = rules.clock_tick
-
-    def __call__(self, game: Game, seat: int) -> tuple[int, list[int]]:
-        """All words, packed, and the numbers."""
-        hand, rows, hidden, face_up, tops, buried, unseen_fresh, unseen_old, situation, numbers = glance(game, seat)
-        cards = self._cards
-        word = (((unseen_old << cards | unseen_fresh) << cards | buried) << cards | hand) << cards | face_up
-        word = (word << self._lanes | rows) << self._rows_at | self._top_0[tops[0]] | self._top_1[tops[1]]
-        last = self._last_round
-        numbers[-2] = 0 if last is None else last - numbers[-2]
-        numbers[-1] //= self._clock_tick
-        return word | hidden << self._hidden_at | self._situations[situation], numbers
-
-
-class _Situations(dict[tuple[Any, ...], int]):
-    """The word `status` without its hidden flags, by the situation that `view.glance` gives; filled as they come up."""
+class StatusWords(dict[Situation, int]):
+    """The word `status` without its hidden flags, by situation; filled as they come up."""
 
     def __init__(self, players: int) -> None:
         super().__init__()
         self._players = players
 
-    def __missing__(self, situation: tuple[Any, ...]) -> int:
+    def __missing__(self, situation: Situation) -> int:
         phase, player, seat, direction, bonus_pile, flips, is_reshuffled = situation
         table = LISTS[self._players]
         status: int = (

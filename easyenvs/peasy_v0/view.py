@@ -6,6 +6,7 @@ views. A view never holds another seat's hand, a face-down card that nobody has 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,7 @@ import numpy as np
 
 from easyenvs.core.arrays import Index
 from easyenvs.core.views import known
-from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, NUM_CARDS, ROW_PILES, cards_in_play
+from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, DISCARD_PILES, NUM_CARDS, ROW_PILES, Direction, Phase, cards_in_play
 from easyenvs.peasy_v0.options import Rules
 
 if TYPE_CHECKING:
@@ -81,6 +82,12 @@ ROTATE = {players: [itemgetter(*((seat + d) % players for d in range(players))) 
 """ROTATE[players][seat](by_seat): the same by distance from `seat`."""
 
 
+Situation = tuple[Phase, "int | None", int, Direction, "int | None", int, bool]
+"""Phase, acting seat, viewing seat, direction, bonus pile, flips, whether the round has had a reshuffle."""
+
+_size = int.bit_count
+
+
 def of_game(game: Game, seat: int) -> View:
     """The view of one seat of one game, in plain numbers."""
     relative = ROTATE[game.num_players][seat]
@@ -129,54 +136,60 @@ def of_game(game: Game, seat: int) -> View:
     )
 
 
-def _turns(players: int, seat: int) -> tuple[int, ...]:
-    """How lanes of Row piles (see game.py) are turned to begin with `seat`'s: shift down, shift up, mask; for lanes of all
-    cards, then for lanes of one bit."""
-    lanes, before = ROW_PILES * players, ROW_PILES * seat
-    return tuple(
-        number
-        for width in (cards_in_play(players), 1)
-        for number in (before * width, (lanes - before) * width, (1 << lanes * width) - 1)
-    )
+class PackedView:
+    """What `of_game` says and observations hold, as one number: for the encoders of one game, where a View's names cost as
+    much as what they name. From bit 0 upwards:
 
-
-_GLANCE = {
-    players: [(ROTATE[players][seat], *_turns(players, seat)) for seat in range(players)] for players in COLOURS_IN_PLAY
-}
-_size = int.bit_count
-
-
-def glance(game: Game, seat: int) -> tuple[Any, ...]:
-    """What `of_game` says that observations hold, in fewer steps and without names: for the encoders of one game.
-
-    Relative to the viewer, as in View, but for `situation`, whose seats are the game's.
+        the status word, which `status[situation]` gives (a `Situation`)
+        for every Row pile a bit: View.hidden
+        lanes of as many bits as cards are in play: tops, Row piles (View.row), face_up, hand, buried, unseen_fresh, unseen_old
     """
-    relative, down, up, all_lanes, flag_down, flag_up, all_flags = _GLANCE[game.num_players][seat]
-    hands = relative(game.hand)
-    hand = hands[0]
-    unseen = game.deck ^ hand ^ game.public  # a hand is private: the two have no card in common
-    hand_size = [*map(_size, hands)]
-    if game.reshuffles:
-        fresh, is_reshuffled = game.fresh, True
-        hand_fresh = [_size(cards & fresh) for cards in hands]
-        unseen_fresh = unseen & fresh
-        unseen_old = unseen ^ unseen_fresh
-    else:  # every card is fresh
-        is_reshuffled = False
-        hand_fresh, unseen_fresh, unseen_old = hand_size, unseen, 0
-    known_row, hidden = game.known_row, game.hidden
-    return (
-        hand,
-        (known_row >> down | known_row << up) & all_lanes,
-        (hidden >> flag_down | hidden << flag_up) & all_flags,
-        game.face_up,
-        game.tops,
-        game.buried,
-        unseen_fresh,
-        unseen_old,
-        (game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, is_reshuffled),
-        [*hand_size, *hand_fresh, *relative(game.totals), len(game.pile), game.round, game.decisions],
-    )
+
+    def __init__(self, rules: Rules, status: Mapping[Situation, int], status_width: int) -> None:
+        players, cards = rules.num_players, cards_in_play(rules.num_players)
+        lanes = ROW_PILES * players
+        self._status = status
+        self._cards, self._row_width = cards, lanes * cards
+        self._hidden_at = status_width
+        tops_at = status_width + lanes
+        self._top_0 = [1 << tops_at + card for card in range(cards)]
+        self._top_1 = [top << cards for top in self._top_0]
+        self._rows_at = tops_at + DISCARD_PILES * cards
+        # By seat: how to bring what belongs to it to the front, in a list by seat and in lanes.
+        self._turns = [
+            (ROTATE[players][seat], ROW_PILES * seat * cards, ROW_PILES * (players - seat) * cards, ROW_PILES * seat, lanes - ROW_PILES * seat)
+            for seat in range(players)
+        ]
+        self._all_rows, self._all_flags = (1 << self._row_width) - 1, (1 << lanes) - 1
+        self._last_round = None if rules.num_rounds is None else rules.num_rounds - 1
+        self._clock_tick = rules.clock_tick
+
+    def read(self, game: Game, seat: int) -> tuple[int, list[int]]:
+        """The packed view, and the numbers: hand_size, hand_fresh, totals, draw_size, rounds left, clock."""
+        relative, down, up, flags_down, flags_up = self._turns[seat]
+        cards = self._cards
+        hands = relative(game.hand)
+        hand = hands[0]
+        sizes = [*map(_size, hands)]
+        word = game.deck ^ hand ^ game.public  # the unseen cards; a hand is private: it has no card in common with `public`
+        if game.reshuffles:
+            fresh = game.fresh
+            word = (word & ~fresh) << cards | word & fresh
+            sizes += [_size(held & fresh) for held in hands]
+        else:  # every card is fresh
+            sizes += sizes
+        rows, hidden, (top_0, top_1) = game.known_row, game.hidden, game.tops
+        word = ((word << cards | game.buried) << cards | hand) << cards | game.face_up
+        word = (word << self._row_width | (rows >> down | rows << up) & self._all_rows) << self._rows_at
+        word |= (
+            ((hidden >> flags_down | hidden << flags_up) & self._all_flags) << self._hidden_at
+            | self._top_0[top_0]
+            | self._top_1[top_1]
+            | self._status[game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, game.reshuffles > 0]
+        )
+        last = self._last_round
+        left = 0 if last is None else last - game.round
+        return word, [*sizes, *relative(game.totals), len(game.pile), left, game.decisions // self._clock_tick]
 
 
 def of_games(machine: Machine, seat: Index) -> View:
