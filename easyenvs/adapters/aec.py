@@ -6,7 +6,9 @@ AssertOutOfBounds, then OrderEnforcing) itself, in one object: the wrappers cost
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any, Final, NoReturn
 
 import gymnasium
@@ -290,8 +292,9 @@ class RawEnv(AECEnv[str, Observation, int]):
         return self._agents_in_turn(max_iter)
 
     def _agents_in_turn(self, max_iter: int) -> Iterator[str]:
-        while self.agents and max_iter > 0:
-            max_iter -= 1
+        for _ in repeat(None, min(max_iter, sys.maxsize)):
+            if not self.agents:
+                return
             yield self.agent_selection
 
     def state(self) -> npt.NDArray[np.float32]:
@@ -540,8 +543,9 @@ class Env(RawEnv):
         return self._agents_in_turn(max_iter)
 
     def _agents_in_turn(self, max_iter: int) -> Iterator[str]:
-        while self.agents and max_iter > 0:
-            max_iter -= 1
+        for _ in repeat(None, min(max_iter, sys.maxsize)):
+            if not self.agents:
+                return
             assert self._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
             self._has_updated = False
             yield self.agent_selection

@@ -55,9 +55,11 @@ ReadGame = Callable[[Any, int], "tuple[int, Sequence[int]]"]
 Single = Callable[[Any, int, int], "tuple[Any, I8]"]
 """(game, seat, legal actions as a set) -> observation and action mask, in fresh arrays."""
 
-# By module a name less to look up, and by position: a NumPy call's keyword costs as much as a third of it.
-_unpackbits, _frombuffer = np.unpackbits, np.frombuffer
-_UINT8, _INT8, _FLOAT32 = np.dtype(np.uint8), np.dtype(np.int8), np.dtype(np.float32)
+# One game at a time, NumPy's entry costs as much as its work: no look-up in a module, no keywords, dtypes made before, and
+# not through the dispatch to array types of other libraries.
+_unpackbits: Any = getattr(np.unpackbits, "_implementation", np.unpackbits)
+_frombuffer = np.frombuffer
+_INT8, _FLOAT32 = np.dtype(np.int8), np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -194,20 +196,38 @@ class BitsEncoder(_FeatureEncoder):
         return _SingleBits(self, self._reader(of_game, is_python), num_actions).observe
 
 
-class _SingleBits:
-    def __init__(self, encoder: BitsEncoder, read: ReadGame, num_actions: int) -> None:
-        self._read = read
-        self._tables, self._offsets = encoder.tables, encoder.count_offsets
-        self._mask_at, self._num_actions = encoder.num_columns, num_actions
+class _Single:
+    """Observation and action mask of one game. The bits of both are unpacked by one call, which takes as long for both as
+    for one."""
+
+    def __init__(self, encoder: Any, read: ReadGame, num_actions: int) -> None:
+        self._made_of = encoder, read, num_actions
+        self._read, self._tables = read, encoder.tables
         self._columns = slice(0, encoder.num_columns)
+        self._mask_at, self._num_actions = encoder.num_columns, num_actions
         self._num_bytes = -(-(encoder.num_columns + num_actions) // 8)
+        self._bytes = np.zeros(self._num_bytes, dtype=np.uint8)  # scratch: to fill it is faster than to make an array
+        self._fill = memoryview(self._bytes)
+
+    def __reduce__(self) -> tuple[type[_Single], tuple[Any, ReadGame, int]]:
+        return type(self), self._made_of  # a memoryview can't be pickled
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Single:
+        return type(self)(*self._made_of)  # all but the scratch is constant
+
+
+class _SingleBits(_Single):
+    def __init__(self, encoder: BitsEncoder, read: ReadGame, num_actions: int) -> None:
+        super().__init__(encoder, read, num_actions)
+        self._offsets = encoder.count_offsets
 
     def observe(self, game: Any, seat: int, legal: int) -> tuple[U8, I8]:
         word, numbers = self._read(game, seat)
         word |= legal << self._mask_at
         for table, number, offset in zip(self._tables, numbers, self._offsets, strict=True):
             word |= (table[number] if number < len(table) else table[-1]) << offset
-        columns = _unpackbits(_frombuffer(word.to_bytes(self._num_bytes, "little"), _UINT8), None, None, "little")
+        self._fill[:] = word.to_bytes(self._num_bytes, "little")
+        columns = _unpackbits(self._bytes, None, None, "little")
         return columns[self._columns], _frombuffer(columns, _INT8, self._num_actions, self._mask_at)
 
 
@@ -243,25 +263,17 @@ class FlatEncoder(_FeatureEncoder):
         return _SingleFlat(self, self._reader(of_game, is_python), num_actions).observe
 
 
-class _SingleFlat:
+class _SingleFlat(_Single):
     def __init__(self, encoder: FlatEncoder, read: ReadGame, num_actions: int) -> None:
-        self._made_of = encoder, read, num_actions
-        self._read = read
-        self._tables = encoder.tables
-        self._mask_at, self._num_actions = encoder.num_columns, num_actions
-        self._columns = slice(0, encoder.num_columns)
-        self._num_bytes = -(-(encoder.num_columns + num_actions) // 8)
+        super().__init__(encoder, read, num_actions)
         # Assigned to a slice, a list takes twice as long.
         self._write_counts = struct.Struct(f"={len(self._tables)}f").pack_into
-        self._counts_at = np.dtype(np.float32).itemsize * encoder.num_bits
-
-    def __reduce__(self) -> tuple[type[_SingleFlat], tuple[FlatEncoder, ReadGame, int]]:
-        return _SingleFlat, self._made_of  # a Struct can't be pickled or copied
+        self._counts_at = _FLOAT32.itemsize * encoder.num_bits
 
     def observe(self, game: Any, seat: int, legal: int) -> tuple[F32, I8]:
         word, numbers = self._read(game, seat)
-        word |= legal << self._mask_at
-        columns = _unpackbits(_frombuffer(word.to_bytes(self._num_bytes, "little"), _UINT8), None, None, "little")
+        self._fill[:] = (word | legal << self._mask_at).to_bytes(self._num_bytes, "little")
+        columns = _unpackbits(self._bytes, None, None, "little")
         out = columns[self._columns].astype(_FLOAT32)
         try:
             self._write_counts(out, self._counts_at, *map(getitem, self._tables, numbers))

@@ -155,37 +155,40 @@ class PackedView:
         self._top_0 = [1 << tops_at + card for card in range(cards)]
         self._top_1 = [top << cards for top in self._top_0]
         self._rows_at = tops_at + DISCARD_PILES * cards
-        # By seat: how to bring what belongs to it to the front, in a list by seat and in lanes.
-        self._turns = [
-            (ROTATE[players][seat], ROW_PILES * seat * cards, ROW_PILES * (players - seat) * cards, ROW_PILES * seat, lanes - ROW_PILES * seat)
-            for seat in range(players)
-        ]
+        # By seat: how many lanes of Row piles come before its own, and how many from there on.
+        self._before = [ROW_PILES * seat for seat in range(players)]
+        self._after = [lanes - before for before in self._before]
+        self._relative = ROTATE[players]
         self._all_rows, self._all_flags = (1 << self._row_width) - 1, (1 << lanes) - 1
         self._last_round = None if rules.num_rounds is None else rules.num_rounds - 1
         self._clock_tick = rules.clock_tick
 
     def read(self, game: Game, seat: int) -> tuple[int, list[int]]:
         """The packed view, and the numbers: hand_size, hand_fresh, totals, draw_size, rounds left, clock."""
-        relative, down, up, flags_down, flags_up = self._turns[seat]
-        cards = self._cards
+        relative, cards = self._relative[seat], self._cards
         hands = relative(game.hand)
         hand = hands[0]
         sizes = [*map(_size, hands)]
         word = game.deck ^ hand ^ game.public  # the unseen cards; a hand is private: it has no card in common with `public`
-        if game.reshuffles:
+        is_reshuffled = game.reshuffles > 0
+        if is_reshuffled:
             fresh = game.fresh
             word = (word & ~fresh) << cards | word & fresh
             sizes += [_size(held & fresh) for held in hands]
         else:  # every card is fresh
             sizes += sizes
         rows, hidden, (top_0, top_1) = game.known_row, game.hidden, game.tops
+        if seat:  # its own lanes to the front
+            before, after = self._before[seat], self._after[seat]
+            rows = (rows >> before * cards | rows << after * cards) & self._all_rows
+            hidden = (hidden >> before | hidden << after) & self._all_flags
         word = ((word << cards | game.buried) << cards | hand) << cards | game.face_up
-        word = (word << self._row_width | (rows >> down | rows << up) & self._all_rows) << self._rows_at
+        word = (word << self._row_width | rows) << self._rows_at
         word |= (
-            ((hidden >> flags_down | hidden << flags_up) & self._all_flags) << self._hidden_at
+            hidden << self._hidden_at
             | self._top_0[top_0]
             | self._top_1[top_1]
-            | self._status[game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, game.reshuffles > 0]
+            | self._status[game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, is_reshuffled]
         )
         last = self._last_round
         left = 0 if last is None else last - game.round
