@@ -43,7 +43,8 @@ PLAY_SHIFT: Final = tuple(FIRST_PLAY + NUM_CARDS * pile for pile in range(DISCAR
 FLIP_IS_LEGAL: Final = 1 << Action.FLIP
 DIRECTION_IS_LEGAL: Final = 1 << Action.UP | 1 << Action.DOWN
 PASS_IS_LEGAL: Final = 1 << Action.PASS
-TURN_IS_LEGAL: Final = (1 << Action.TURN_0, 1 << Action.TURN_1)
+TURN_0_IS_LEGAL: Final = 1 << Action.TURN_0
+TURN_1_IS_LEGAL: Final = 1 << Action.TURN_1
 
 COVERS: Final = {
     Direction.UP: tuple(AT_LEAST[value_of(card)] for card in range(NUM_CARDS)),
@@ -135,7 +136,7 @@ class Game:
         self.fresh = self.deck
         self.direction = Direction.NONE
         self.player = self._first_player()
-        self._ask(DIRECTION)
+        self._ask_direction()
 
     def _first_player(self) -> int:
         """P4. Most points so far (none in round 1), then the highest face-up Row cards, then chance."""
@@ -206,7 +207,7 @@ class Game:
     def _choose(self, direction: Direction) -> None:
         """P5. The first player sets the Up&Down card, then takes the first turn."""
         self.direction = direction
-        self._ask(TURN)
+        self._ask_turn()
 
     def _play(self, card: int, pile: int) -> None:
         """P7, P10. A card from the hand or the face-up Row goes on a discard pile; a colour match may earn a bonus."""
@@ -226,26 +227,28 @@ class Game:
         tops[pile] = card
         self.buried |= 1 << covered
         self.public |= bit
-        if SAME_COLOUR[covered] & bit and self._bonus_actions(pile):
-            self._ask(BONUS, pile)
-        else:
-            self._end_turn()
+        if SAME_COLOUR[covered] & bit:
+            bonus = self._bonus_actions(pile)
+            if bonus:
+                self._ask_bonus(pile, bonus)
+                return
+        self._end_turn()
 
     def _flip(self) -> None:
         """P7, P8. The direction is reversed, the seat draws two cards and must play."""
         assert self.player is not None
         self.direction = OPPOSITE[self.direction]
-        for _ in range(CARDS_PER_FLIP):
-            self._draw(self.player)
+        self._draw(self.player, CARDS_PER_FLIP)
         self.flips += 1
-        self._ask(PLAY)
+        self._ask_play()
 
-    def _draw(self, seat: int) -> None:
-        """P9. The top card of the draw pile; an empty one is made anew, if there is anything to shuffle."""
-        if not self.pile and self.buried:
-            self._reshuffle()
-        if self.pile:
-            self.hand[seat] |= 1 << self.pile.pop()
+    def _draw(self, seat: int, count: int) -> None:
+        """P9. Top cards of the draw pile; an empty one is made anew, if there is anything to shuffle."""
+        for _ in range(count):
+            if not self.pile and self.buried:
+                self._reshuffle()
+            if self.pile:
+                self.hand[seat] |= 1 << self.pile.pop()
 
     def _reshuffle(self) -> None:
         """P9, P13. All discards but the two tops become the draw pile, and everyone knows which cards those are."""
@@ -273,49 +276,65 @@ class Game:
         assert seat is not None
         if not self.hand[seat] or self.row[seat] == NO_CARDS:
             self._end_round(ender=seat)
-            return
-        self.player = self.next_seat[seat]
-        self._ask(TURN)
+        else:
+            self.player = self.next_seat[seat]
+            self._ask_turn()
 
     # ------------------------------------------------------------------------------------------ what is legal
 
     def _ask(self, phase: Phase, bonus_pile: int | None = None) -> None:
-        """Put the next decision to seat `player`."""
-        self.phase = phase
-        self.bonus_pile = bonus_pile
+        """Put the decision of a phase to seat `player`."""
         if phase is TURN:
-            self.flips = 0
-            self.legal = self._plays() | FLIP_IS_LEGAL  # P7
+            self._ask_turn()
         elif phase is PLAY:
-            self.legal = self._plays() or FLIP_IS_LEGAL  # P8
+            self._ask_play()
         elif phase is BONUS:
             assert bonus_pile is not None
-            self.legal = self._bonus_actions(bonus_pile) | PASS_IS_LEGAL  # P10
+            self._ask_bonus(bonus_pile, self._bonus_actions(bonus_pile))
         else:
-            self.flips = 0
-            self.legal = DIRECTION_IS_LEGAL  # P5
+            self._ask_direction()
 
-    def _playable(self) -> int:
-        """P6. The cards that seat `player` may play where they cover the top: its hand and its face-up Row."""
+    def _ask_direction(self) -> None:
+        """P5. Up or down."""
+        self.phase, self.bonus_pile, self.flips = DIRECTION, None, 0
+        self.legal = DIRECTION_IS_LEGAL
+
+    def _ask_turn(self) -> None:
+        """P7. Play a card, or flip the Up&Down card."""
+        self.phase, self.bonus_pile, self.flips = TURN, None, 0
+        self.legal = self._plays() | FLIP_IS_LEGAL
+
+    def _ask_play(self) -> None:
+        """P8. After a flip a card has to be played; only who can't flips again."""
+        self.phase, self.bonus_pile = PLAY, None
+        self.legal = self._plays() or FLIP_IS_LEGAL
+
+    def _ask_bonus(self, pile: int, actions: int) -> None:
+        """P10. One of the bonus's `actions`, or none."""
+        self.phase, self.bonus_pile = BONUS, pile
+        self.legal = actions | PASS_IS_LEGAL
+
+    def _plays(self) -> int:
+        """P6. The legal actions that play a card, on either pile: from the hand or the face-up Row, where it covers the top."""
         seat = self.player
         assert seat is not None
         row_0, row_1 = self.row[seat]
-        return self.hand[seat] | (row_0 | row_1) & self.face_up
-
-    def _plays(self) -> int:
-        """The legal actions that play a card, on either pile."""
-        cards, covers, (top_0, top_1) = self._playable(), COVERS[self.direction], self.tops
+        cards = self.hand[seat] | (row_0 | row_1) & self.face_up
+        covers, (top_0, top_1) = COVERS[self.direction], self.tops
         return (cards & covers[top_0] | (cards & covers[top_1]) << NUM_CARDS) << FIRST_PLAY
 
     def _bonus_actions(self, pile: int) -> int:
         """P10. A bonus's actions but for passing: (a) another card on the same pile, (b) a Row pile to flip."""
-        assert self.player is not None
-        actions = (self._playable() & COVERS[self.direction][self.tops[pile]]) << PLAY_SHIFT[pile]
-        row_0, row_1 = self.row[self.player]
-        if row_0 & ~self.face_up:  # P11: a single face-up card cannot be flipped
-            actions |= TURN_IS_LEGAL[0]
-        if row_1 & ~self.face_up:
-            actions |= TURN_IS_LEGAL[1]
+        seat = self.player
+        assert seat is not None
+        row_0, row_1 = self.row[seat]
+        face_up = self.face_up
+        cards = self.hand[seat] | (row_0 | row_1) & face_up
+        actions = (cards & COVERS[self.direction][self.tops[pile]]) << PLAY_SHIFT[pile]
+        if row_0 & ~face_up:  # P11: a single face-up card cannot be flipped
+            actions |= TURN_0_IS_LEGAL
+        if row_1 & ~face_up:
+            actions |= TURN_1_IS_LEGAL
         return actions
 
     def _row(self, seat: int) -> int:
