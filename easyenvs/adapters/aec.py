@@ -123,6 +123,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._game_index = 0
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
         self._is_reset = False
+        self._owes = False  # some reward, or cumulative reward, is not 0
         self._ended = True
 
     # ------------------------------------------------------------------------------------------ before reset
@@ -199,7 +200,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._terminations = dict.fromkeys(self.agents, game.terminated)
         self._truncations = dict.fromkeys(self.agents, game.truncated)
         self._infos: dict[str, dict[str, Any]] = {}
-        self._is_reset, self._has_paid = True, False
+        self._is_reset, self._owes = True, False
         self._ended = game.player is None
         self.agent_selection = self.possible_agents[game.player or 0]
 
@@ -362,7 +363,12 @@ class RawEnv(AECEnv[str, Observation, int]):
         if number < 0 or not game.legal >> number & 1:
             self._refuse(number)
         game.step(number)
-        self._settle()
+        player = game.player
+        if player is None or game.gains is not None or self._owes:
+            self._settle()
+        else:  # most decisions end nothing and pay nothing
+            self._infos = {}
+            self.agent_selection = self.possible_agents[player]
 
     def _as_action(self, action: object) -> int:
         number = as_integer(action)
@@ -385,12 +391,6 @@ class RawEnv(AECEnv[str, Observation, int]):
         if self._cumulative_rewards[self.agent_selection]:
             self._cumulative_rewards = {**self._cumulative_rewards, self.agent_selection: 0.0}
         player = game.player
-        if player is not None and game.gains is None:
-            self.agent_selection = self.possible_agents[player]
-            if self._has_paid:
-                self._has_paid = False
-                self.rewards = self._no_rewards.copy()
-            return
         self._pay()
         if player is None:
             self._ended = True
@@ -409,9 +409,9 @@ class RawEnv(AECEnv[str, Observation, int]):
                 paid = rewards.score_one(game.gains)
         elif game.terminated:
             paid = (rewards.placement_one if self.reward == "placement" else rewards.win_one)(self._places())
-        self._has_paid = True
         self.rewards = dict(zip(self.possible_agents, paid, strict=True))
         self._cumulative_rewards = {agent: self._cumulative_rewards[agent] + self.rewards[agent] for agent in self.agents}
+        self._owes = any(paid) or any(self._cumulative_rewards.values())
 
     def _was_dead_step(self, action: int | None) -> None:  # type: ignore[override]
         """An agent whose game is over leaves; the next one, in seat order, is selected."""
@@ -489,7 +489,12 @@ class Env(RawEnv):
             self._lose()
             return
         game.step(number)
-        self._settle()
+        player = game.player
+        if player is None or game.gains is not None or self._owes:
+            self._settle()
+        else:  # most decisions end nothing and pay nothing
+            self._infos = {}
+            self.agent_selection = self.possible_agents[player]
 
     def _in_space(self, action: object) -> bool:
         return bool(self.action_spaces[self.agent_selection].contains(action))
