@@ -418,12 +418,14 @@ class RawEnv(AECEnv[str, Observation, int]):
         if action is not None:
             raise ValueError("when an agent is dead, the only valid action is None")
         gone = self.agent_selection
-        self.agents = [agent for agent in self.agents if agent != gone]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        for name in ("_cumulative_rewards", "_terminations", "_truncations", "_infos"):
-            setattr(self, name, {agent: v for agent, v in getattr(self, name).items() if agent != gone})
-        if self.agents:
-            self.agent_selection = self.agents[0]
+        self.agents = agents = [agent for agent in self.agents if agent != gone]
+        self.rewards = dict.fromkeys(agents, 0.0)
+        self._cumulative_rewards = _without(gone, self._cumulative_rewards)
+        self._terminations = _without(gone, self._terminations)
+        self._truncations = _without(gone, self._truncations)
+        self._infos = _without(gone, self._infos)
+        if agents:
+            self.agent_selection = agents[0]
 
     # ------------------------------------------------------------------------------------------ render, close
 
@@ -446,6 +448,13 @@ class RawEnv(AECEnv[str, Observation, int]):
 
     def close(self) -> None:
         """Nothing to release; may be called any number of times."""
+
+
+def _without(agent: str, values: dict[str, Any]) -> dict[str, Any]:
+    """A copy that lacks an agent."""
+    rest = values.copy()
+    rest.pop(agent, None)
+    return rest
 
 
 def first_of(encoder: Any, view: Any) -> Any:

@@ -65,6 +65,14 @@ CARDS_PER_SEAT: Final = 2 * ROW_PILES + HAND_SIZE  # P3
 class Game:
     """One game of Easy Peasy. `deal` starts it; `step` plays one decision of seat `player`."""
 
+    # As a plain class it would have more attributes than Python looks up by position.
+    __slots__ = (
+        "rules", "num_players", "num_actions", "next_seat", "max_decisions", "num_cards", "deck", "seed",
+        "decisions", "round", "totals", "round_scores", "last_scores", "gains", "terminated", "truncated",
+        "phase", "player", "legal", "direction", "flips", "bonus_pile", "hand", "row", "face_up", "public",
+        "known_row", "hidden", "tops", "buried", "pile", "fresh", "reshuffles",
+    )
+
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.num_players = rules.num_players
@@ -125,7 +133,7 @@ class Game:
             down_0, down_1, up_0, up_1, *hand = [1 << card for card in cards[first : first + CARDS_PER_SEAT]]
             self.row.append((down_0 | up_0, down_1 | up_1))
             self.face_up |= up_0 | up_1
-            self.known_row |= up_0 << self._lane(seat, 0) | up_1 << self._lane(seat, 1)
+            self.known_row |= (up_0 | up_1 << self.num_cards) << self._lane(seat, 0)
             self.hand.append(sum(hand))
         self.hidden = (1 << ROW_PILES * self.num_players) - 1
         rest = cards[CARDS_PER_SEAT * self.num_players :]
@@ -236,9 +244,10 @@ class Game:
 
     def _flip(self) -> None:
         """P7, P8. The direction is reversed, the seat draws two cards and must play."""
-        assert self.player is not None
+        seat = self.player
+        assert seat is not None
         self.direction = OPPOSITE[self.direction]
-        self._draw(self.player, CARDS_PER_FLIP)
+        self._draw(seat, CARDS_PER_FLIP)
         self.flips += 1
         self._ask_play()
 

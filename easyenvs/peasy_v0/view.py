@@ -173,8 +173,9 @@ class PackedView:
         is_reshuffled = game.reshuffles > 0
         if is_reshuffled:
             fresh = game.fresh
-            word = (word & ~fresh) << cards | word & fresh
-            sizes += [_size(held & fresh) for held in hands]
+            unseen_fresh = word & fresh
+            word = (word ^ unseen_fresh) << cards | unseen_fresh
+            sizes += map(_size, map(fresh.__and__, hands))
         else:  # every card is fresh
             sizes += sizes
         rows, hidden, (top_0, top_1) = game.known_row, game.hidden, game.tops
