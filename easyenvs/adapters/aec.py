@@ -294,7 +294,7 @@ class RawEnv(AECEnv[str, Observation, int]):
 
     def _agents_in_turn(self, max_iter: int) -> Iterator[str]:
         for _ in repeat(None, min(max_iter, sys.maxsize)):
-            if not self.agents:
+            if self._ended and not self.agents:
                 return
             yield self.agent_selection
 
@@ -558,7 +558,7 @@ class Env(RawEnv):
 
     def _agents_in_turn(self, max_iter: int) -> Iterator[str]:
         for _ in repeat(None, min(max_iter, sys.maxsize)):
-            if not self.agents:
+            if self._ended and not self.agents:
                 return
             assert self._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
             self._has_updated = False

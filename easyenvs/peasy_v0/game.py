@@ -198,9 +198,10 @@ class Game:
         """Play one decision of seat `player`. `action` is an id that is in `legal`: the caller has checked it."""
         self.gains = None
         self.decisions += 1
-        if action >= FIRST_PLAY:
-            pile, card = divmod(action - FIRST_PLAY, NUM_CARDS)
-            self._play(card, pile)
+        if action >= FIRST_PLAY + NUM_CARDS:
+            self._play(action - FIRST_PLAY - NUM_CARDS, 1)
+        elif action >= FIRST_PLAY:
+            self._play(action - FIRST_PLAY, 0)
         elif action == FLIP:
             self._flip()
         elif action == PASS:
