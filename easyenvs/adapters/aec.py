@@ -276,15 +276,18 @@ class RawEnv(AECEnv[str, Observation, int]):
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last decision, terminated, truncated and info of `agent_selection`."""
         agent = self.agent_selection
-        seen: Observation | None = None
-        if observe:
-            game = self._game
+        game = self._game
+        if not observe:
+            seen, mask = None, None
+        else:
             observation, mask = self._single(game, self._seat_of[agent], 0 if self._ended else game.legal)
             seen = {"observation": observation, "action_mask": mask}
-        info = self._infos.get(agent)
-        if info is None:
-            own = mask.copy() if observe else self._mask(agent)
-            info = self._infos[agent] = self._info(agent, own) if self._ended else {"action_mask": own}
+        if mask is None or self._ended or self._infos:
+            info = self._infos.get(agent)
+            if info is None:
+                info = self._infos[agent] = self._info(agent, self._mask(agent))
+        else:
+            info = {"action_mask": mask.copy()}
         return seen, self._cumulative_rewards[agent], self._terminations[agent], self._truncations[agent], info
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
@@ -367,7 +370,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         if player is None or game.gains is not None or self._owes:
             self._settle()
         else:  # most decisions end nothing and pay nothing
-            self._infos = {}
+            if self._infos:
+                self._infos = {}
             self.agent_selection = self.possible_agents[player]
 
     def _as_action(self, action: object) -> int:
@@ -502,7 +506,8 @@ class Env(RawEnv):
         if player is None or game.gains is not None or self._owes:
             self._settle()
         else:  # most decisions end nothing and pay nothing
-            self._infos = {}
+            if self._infos:
+                self._infos = {}
             self.agent_selection = self.possible_agents[player]
 
     def _in_space(self, action: object) -> bool:
