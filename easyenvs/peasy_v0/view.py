@@ -168,32 +168,36 @@ class PackedView:
         relative, cards = self._relative[seat], self._cards
         hands = relative(game.hand)
         hand = hands[0]
-        sizes = [*map(_size, hands)]
+        hand_size = hand_fresh = [*map(_size, hands)]
         word = game.deck ^ hand ^ game.public  # the unseen cards; a hand is private: it has no card in common with `public`
         is_reshuffled = game.reshuffles > 0
-        if is_reshuffled:
+        if is_reshuffled:  # else every card is fresh
             fresh = game.fresh
+            hand_fresh = [*map(_size, map(fresh.__and__, hands))]
             unseen_fresh = word & fresh
             word = (word ^ unseen_fresh) << cards | unseen_fresh
-            sizes += map(_size, map(fresh.__and__, hands))
-        else:  # every card is fresh
-            sizes += sizes
         rows, hidden, (top_0, top_1) = game.known_row, game.hidden, game.tops
         if seat:  # its own lanes to the front
             before, after = self._before[seat], self._after[seat]
             rows = (rows >> before * cards | rows << after * cards) & self._all_rows
             hidden = (hidden >> before | hidden << after) & self._all_flags
         word = ((word << cards | game.buried) << cards | hand) << cards | game.face_up
-        word = (word << self._row_width | rows) << self._rows_at
-        word |= (
-            hidden << self._hidden_at
+        last = self._last_round
+        return (
+            (word << self._row_width | rows) << self._rows_at
+            | hidden << self._hidden_at
             | self._top_0[top_0]
             | self._top_1[top_1]
-            | self._status[game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, is_reshuffled]
+            | self._status[game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, is_reshuffled],
+            [
+                *hand_size,
+                *hand_fresh,
+                *relative(game.totals),
+                len(game.pile),
+                0 if last is None else last - game.round,
+                game.decisions // self._clock_tick,
+            ],
         )
-        last = self._last_round
-        left = 0 if last is None else last - game.round
-        return word, [*sizes, *relative(game.totals), len(game.pile), left, game.decisions // self._clock_tick]
 
 
 def of_games(machine: Machine, seat: Index) -> View:
