@@ -276,18 +276,19 @@ class RawEnv(AECEnv[str, Observation, int]):
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last decision, terminated, truncated and info of `agent_selection`."""
         agent = self.agent_selection
-        game = self._game
-        if not observe:
-            seen, mask = None, None
-        else:
+        info = self._infos.get(agent)
+        seen: Observation | None = None
+        if observe:
+            game = self._game
             observation, mask = self._single(game, self._seat_of[agent], 0 if self._ended else game.legal)
             seen = {"observation": observation, "action_mask": mask}
-        if mask is None or self._ended or self._infos:
-            info = self._infos.get(agent)
             if info is None:
-                info = self._infos[agent] = self._info(agent, self._mask(agent))
-        else:
-            info = {"action_mask": mask.copy()}
+                # One array in both places: to copy it would take a thirtieth of a decision.
+                info = self._infos[agent] = self._info(agent, mask) if self._ended else {"action_mask": mask}
+            else:  # so that this call shares nothing with an earlier one
+                info["action_mask"] = mask.copy()
+        elif info is None:
+            info = self._infos[agent] = self._info(agent, self._mask(agent))
         return seen, self._cumulative_rewards[agent], self._terminations[agent], self._truncations[agent], info
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]

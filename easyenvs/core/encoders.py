@@ -207,7 +207,7 @@ class _Single:
         self._mask_at, self._num_actions = encoder.num_columns, num_actions
         self._num_bytes = -(-(encoder.num_columns + num_actions) // 8)
         self._bytes = np.zeros(self._num_bytes, dtype=np.uint8)  # scratch: to fill it is faster than to make an array
-        self._fill = memoryview(self._bytes)
+        self._fill = self._bytes.data
 
     def __reduce__(self) -> tuple[type[_Single], tuple[Any, ReadGame, int]]:
         return type(self), self._made_of  # a memoryview can't be pickled
