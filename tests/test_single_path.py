@@ -1,5 +1,5 @@
-"""One game takes a path of its own wherever arrays would cost more than what they hold (`Encoder.single`, `rewards.…_one`,
-`chance.shuffled_deck`): it has to equal the path of many games, bit for bit."""
+"""One game takes a path of its own wherever arrays would cost more than what they hold (`Encoder.single`,
+`rewards.…_one`, `chance.shuffled_deck`): it has to equal the path of many games, bit for bit."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from easyenvs.core import chance, rewards, views
 
 PEASY = easyenvs.peasy_v0
 STYLES: dict[str, dict[int, int]] = {"uniform": {}, "flipper": {3: 6}, "bonus": {2: 1, 4: 8, 5: 8}}
-"""Weights of actions where they are legal; the others have 1. Who flips much sees reshuffles, who takes bonuses turned Rows."""
+"""Weights of actions where they are legal, 1 otherwise: flips bring reshuffles, bonuses turn Row piles."""
 
 CASES: list[dict[str, Any]] = [
     {},
@@ -76,12 +76,13 @@ def test_observations_equal_those_of_many_games(players: int, name: str) -> None
         check(env)
         turn = itertools.count()
 
-        def note() -> None:
+        def note(env: Any = env, turn: Any = turn) -> None:
             game = env._game
             rows = [cards for row in game.row for cards in row]
             known = [cards & game.public for cards in rows]
             assert game.known_row == sum(cards << lane * game.num_cards for lane, cards in enumerate(known))
-            assert game.hidden == sum((cards != seen) << lane for lane, (cards, seen) in enumerate(zip(rows, known, strict=True)))
+            hidden = [cards != seen for cards, seen in zip(rows, known, strict=True)]
+            assert game.hidden == sum(flag << lane for lane, flag in enumerate(hidden))
             met["reshuffled"] += game.reshuffles > 0
             met["known card face-down"] += any(seen & ~game.face_up for seen in known)
             if next(turn) % 4 == 0 or game.player is None:
@@ -104,7 +105,8 @@ def test_both_engines_and_every_encoder_see_the_same(name: str) -> None:
         for seat, agent in enumerate(python.agents):
             a, b = python.observe(agent), machine.observe(agent)
             np.testing.assert_equal(a["observation"], b["observation"])
-            np.testing.assert_equal(a["observation"], first_of(python.encoder, PEASY.GAME.view.of_game(python._game, seat)))
+            view = PEASY.GAME.view.of_game(python._game, seat)
+            np.testing.assert_equal(a["observation"], first_of(python.encoder, view))
             np.testing.assert_equal(a["action_mask"], b["action_mask"])
 
     step = python.step

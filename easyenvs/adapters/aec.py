@@ -415,7 +415,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         elif game.terminated:
             paid = (rewards.placement_one if self.reward == "placement" else rewards.win_one)(self._places())
         self.rewards = dict(zip(self.possible_agents, paid, strict=True))
-        self._cumulative_rewards = {agent: self._cumulative_rewards[agent] + self.rewards[agent] for agent in self.agents}
+        before = self._cumulative_rewards
+        self._cumulative_rewards = {agent: before[agent] + self.rewards[agent] for agent in self.agents}
         self._owes = any(paid) or any(self._cumulative_rewards.values())
 
     def _was_dead_step(self, action: int | None) -> None:  # type: ignore[override]

@@ -111,7 +111,7 @@ def shuffled(key: int, cards: Sequence[int]) -> list[int]:
 
 @cache
 def _deck(cards: int) -> tuple[U64, ...]:
-    """What `shuffled_deck` computes with, as arrays of its length: with a scalar NumPy takes twice as long over so few."""
+    """What `shuffled_deck` computes with, in arrays of its length: scalars would make NumPy take twice as long."""
     constants = (_S30, _MIX1_U, _S27, _MIX2_U, _S31, _KEY_BITS, _U(_CARD_BITS))
     return (_STEPS[:cards], _IDS[:cards], *(np.full(cards, constant) for constant in constants))
 

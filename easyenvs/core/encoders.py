@@ -12,9 +12,10 @@ and `text`, which asks the game's notation for the table as a person reads it.
 An encoder is any object with `space` (a gymnasium space of one observation) and `__call__(view)`, which takes a view of M
 games (arrays with the games last) and returns an array, a dict of arrays or a list, with the games first.
 
-One game at a time, an array operation costs more than what it computes. So an encoder may offer the same from Python ints:
-`single(of_game, num_actions, is_python)` returns a function (game, seat, legal) -> (observation, action mask), where
-`of_game(game, seat)` is the view of one game, and `is_python` says that games are instances of the folder's `Game`, so
+One game at a time, an array operation costs more than what it computes. So an encoder may offer the same from Python
+ints:
+`single(of_game, num_actions, is_python)` returns a function (game, seat, legal) -> (observation, action mask),
+where `of_game(game, seat)` is the view of one game, and `is_python` says that games are instances of the folder's `Game`, so
 that `Features.read_game` serves. flat and bits have it.
 """
 
@@ -55,8 +56,8 @@ ReadGame = Callable[[Any, int], "tuple[int, Sequence[int]]"]
 Single = Callable[[Any, int, int], "tuple[Any, I8]"]
 """(game, seat, legal actions as a set) -> observation and action mask, in fresh arrays."""
 
-# One game at a time, NumPy's entry costs as much as its work: no look-up in a module, no keywords, dtypes made before, and
-# not through the dispatch to array types of other libraries.
+# One game at a time, NumPy's entry costs as much as its work: no look-up in a module, no keywords, dtypes made before,
+# and not through the dispatch to array types of other libraries.
 _unpackbits: Any = getattr(np.unpackbits, "_implementation", np.unpackbits)
 _frombuffer = np.frombuffer
 _INT8, _FLOAT32 = np.dtype(np.int8), np.dtype(np.float32)
@@ -103,8 +104,8 @@ class Features:
     counts: tuple[Count, ...]
     read_words: Callable[[Any], Sequence[Any]]  # view -> a set a word, in the order of `words`
     read_counts: Callable[[Any], Sequence[Any]]  # view -> a number a count, in the order of `counts`
-    # Optional, for speed: (the folder's Game, seat) -> what the two read from that seat's view, the words packed into one
-    # int. It gets its knowledge from view.py alone, as they do; without it they are asked.
+    # Optional, for speed: (the folder's Game, seat) -> what the two read from that seat's view, the words packed into
+    # one int. It gets its knowledge from view.py alone, as they do; without it they are asked.
     read_game: ReadGame | None = None
 
 
@@ -197,8 +198,7 @@ class BitsEncoder(_FeatureEncoder):
 
 
 class _Single:
-    """Observation and action mask of one game. The bits of both are unpacked by one call, which takes as long for both as
-    for one."""
+    """Observation and action mask of one game: their bits are unpacked by one call, which takes as long as for one."""
 
     def __init__(self, encoder: Any, read: ReadGame, num_actions: int) -> None:
         self._made_of = encoder, read, num_actions

@@ -1,7 +1,7 @@
 """R1–R3: what a seat earns, from the final order or from the points of a round.
 
-Each for many games in arrays, and for one game (`…_one`) in plain numbers, where an array costs more than the sum it
-holds; equal to the last bit.
+Each for many games in arrays, and for one game (`…_one`) in plain numbers, as arrays cost more than one game's sums;
+equal to the last bit.
 
     P seats  K games
 """

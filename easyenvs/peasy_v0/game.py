@@ -325,7 +325,7 @@ class Game:
         self.legal = actions | PASS_IS_LEGAL
 
     def _plays(self) -> int:
-        """P6. The legal actions that play a card, on either pile: from the hand or the face-up Row, where it covers the top."""
+        """P6. The legal actions that play a card, of the hand or the face-up Row, on either pile that it covers."""
         seat = self.player
         assert seat is not None
         row_0, row_1 = self.row[seat]

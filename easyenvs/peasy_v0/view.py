@@ -15,7 +15,15 @@ import numpy as np
 
 from easyenvs.core.arrays import Index
 from easyenvs.core.views import known
-from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, DISCARD_PILES, NUM_CARDS, ROW_PILES, Direction, Phase, cards_in_play
+from easyenvs.peasy_v0.cards import (
+    COLOURS_IN_PLAY,
+    DISCARD_PILES,
+    NUM_CARDS,
+    ROW_PILES,
+    Direction,
+    Phase,
+    cards_in_play,
+)
 from easyenvs.peasy_v0.options import Rules
 
 if TYPE_CHECKING:
@@ -137,12 +145,12 @@ def of_game(game: Game, seat: int) -> View:
 
 
 class PackedView:
-    """What `of_game` says and observations hold, as one number: for the encoders of one game, where a View's names cost as
-    much as what they name. From bit 0 upwards:
+    """What `of_game` says and observations hold, as one number: for the encoders of one game, where a View's names cost
+    as much as what they name. It reads the public state, the viewer's hand, and the sizes of what is hidden. From bit 0:
 
         the status word, which `status[situation]` gives (a `Situation`)
         for every Row pile a bit: View.hidden
-        lanes of as many bits as cards are in play: tops, Row piles (View.row), face_up, hand, buried, unseen_fresh, unseen_old
+        lanes of as many bits as cards are in play: View.tops, row, face_up, hand, buried, unseen_fresh, unseen_old
     """
 
     def __init__(self, rules: Rules, status: Mapping[Situation, int], status_width: int) -> None:
@@ -169,7 +177,7 @@ class PackedView:
         hands = relative(game.hand)
         hand = hands[0]
         hand_size = hand_fresh = [*map(_size, hands)]
-        word = game.deck ^ hand ^ game.public  # the unseen cards; a hand is private: it has no card in common with `public`
+        word = game.deck ^ hand ^ game.public  # the unseen cards: no card of a hand is public
         is_reshuffled = game.reshuffles > 0
         if is_reshuffled:  # else every card is fresh
             fresh = game.fresh
