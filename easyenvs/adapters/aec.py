@@ -118,7 +118,9 @@ class RawEnv(AECEnv[str, Observation, int]):
         is_python = not isinstance(self._game, MachineGame)
         self._view_of: Callable[[Any, int], Any] = game.view.of_game if is_python else MachineGame.view
         single = getattr(self.encoder, "single", None)
-        self._single: Single = self._observe_view if single is None else single(self._view_of, self.num_actions, is_python)
+        self._single: Single = self._observe_view
+        if single is not None:
+            self._single = single(self._view_of, self.num_actions, is_python)
         self._first_seed: int | None = None
         self._game_index = 0
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)

@@ -15,8 +15,8 @@ games (arrays with the games last) and returns an array, a dict of arrays or a l
 One game at a time, an array operation costs more than what it computes. So an encoder may offer the same from Python
 ints:
 `single(of_game, num_actions, is_python)` returns a function (game, seat, legal) -> (observation, action mask),
-where `of_game(game, seat)` is the view of one game, and `is_python` says that games are instances of the folder's `Game`, so
-that `Features.read_game` serves. flat and bits have it.
+where `of_game(game, seat)` is the view of one game, and `is_python` says that games are instances of the folder's `Game`,
+so that `Features.read_game` serves. flat and bits have it.
 """
 
 from __future__ import annotations

@@ -59,10 +59,8 @@ def score(gains: F64) -> F64:
 
 def ranks_one(standing: Sequence[Any]) -> list[float]:
     """`ranks` of one game: by seat, its criteria as a tuple."""
-    return [
-        1.0 + sum(1.0 if other < own else 0.5 for other in standing if other <= own) - 0.5  # itself is level with itself
-        for own in standing
-    ]
+    # 0.5, not 1: every seat is level with itself.
+    return [0.5 + sum(1.0 if other < own else 0.5 for other in standing if other <= own) for own in standing]
 
 
 def placement_one(place: Sequence[float]) -> list[float]:

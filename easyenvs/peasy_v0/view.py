@@ -146,7 +146,7 @@ def of_game(game: Game, seat: int) -> View:
 
 class PackedView:
     """What `of_game` says and observations hold, as one number: for the encoders of one game, where a View's names cost
-    as much as what they name. It reads the public state, the viewer's hand, and the sizes of what is hidden. From bit 0:
+    as much as what they name. It reads the public state, the viewer's hand and the sizes of what is hidden. From bit 0:
 
         the status word, which `status[situation]` gives (a `Situation`)
         for every Row pile a bit: View.hidden
