@@ -6,7 +6,9 @@ AssertOutOfBounds, then OrderEnforcing) itself, in one object: the wrappers cost
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
+from itertools import repeat
 from typing import Any, Final, NoReturn
 
 import gymnasium
@@ -19,7 +21,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 from easyenvs.core import bits, chance, rewards, snapshots, views
 from easyenvs.core.batch import check_engine, check_seed, illegal_text, make_rules
 from easyenvs.core.batch import ENV_OPTIONS
-from easyenvs.core.encoders import make_encoder
+from easyenvs.core.encoders import Single, make_encoder
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.options import as_integer, choice_option, refuse_option
@@ -33,9 +35,18 @@ RENDER_MODES: Final = ("ansi",)
 LATER_RENDER_MODES: Final = ("rgb_array", "human")
 ILLEGAL_REWARD: Final = -1.0
 
-_AFTER_RESET: Final = frozenset(
-    ("agents", "agent_selection", "rewards", "terminations", "truncations", "infos", "num_agents", "_cumulative_rewards")
-)
+
+class _AfterReset:
+    """An attribute that does not exist before the first reset; then the instance's own stands before this one.
+
+    (A `__getattr__` would do as well, but it makes every attribute of the environment three times as slow.)
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name
+
+    def __get__(self, env: object, owner: type | None = None) -> NoReturn:
+        raise AttributeError(f"{self._name} cannot be accessed before reset")
 
 
 def check_render_mode(render_mode: object) -> str | None:
@@ -60,6 +71,11 @@ class RawEnv(AECEnv[str, Observation, int]):
         engine: "python" or "numpy"; the games are the same.
         rules: the game's rule options.
     """
+
+    agents: list[str] = _AfterReset()  # type: ignore[assignment]
+    agent_selection: str = _AfterReset()  # type: ignore[assignment]
+    rewards: dict[str, float] = _AfterReset()  # type: ignore[assignment]
+    _cumulative_rewards: dict[str, float] = _AfterReset()  # type: ignore[assignment]
 
     def __init__(
         self,
@@ -87,12 +103,6 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._seat_of = {agent: seat for seat, agent in enumerate(self.possible_agents)}
         self.num_actions = len(game.notation.ACTION_NAMES)
         self.encoder = make_encoder(game, self.rules, observation)
-        self._pack_one: Any = getattr(self.encoder, "pack_one", None)
-        self._finish_one: Any = getattr(self.encoder, "one", None)
-        self._packs = self._pack_one is not None
-        self._mask_start = 8 * -(-getattr(self.encoder, "num_columns", 0) // 8)
-        self._mask_columns = slice(self._mask_start, self._mask_start + self.num_actions)
-        self._num_bytes = (self._mask_start + self.num_actions + 7) // 8
         self.observation_spaces = {
             agent: spaces.Dict(
                 {
@@ -105,24 +115,34 @@ class RawEnv(AECEnv[str, Observation, int]):
         self.action_spaces = {agent: spaces.Discrete(self.num_actions) for agent in self.possible_agents}
         self.state_space = spaces.Box(0.0, 1.0, (game.encode.state_slices(self.rules)[-1].stop,), np.float32)
         self._game: Any = make_game(game, self.rules, self.engine)
-        self._is_python = not isinstance(self._game, MachineGame)
-        self._of_game = game.view.of_game
+        is_python = not isinstance(self._game, MachineGame)
+        self._view_of: Callable[[Any, int], Any] = game.view.of_game if is_python else MachineGame.view
+        single = getattr(self.encoder, "single", None)
+        self._single: Single = self._observe_view
+        if single is not None:
+            self._single = single(self._view_of, self.num_actions, is_python)
         self._first_seed: int | None = None
         self._game_index = 0
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
+        self._is_reset = False
+        self._owes = False  # some reward, or cumulative reward, is not 0
         self._ended = True
 
     # ------------------------------------------------------------------------------------------ before reset
 
-    def __getattr__(self, name: str) -> Any:
-        # Reached only for attributes that are not there: those of a running game do not exist before the first reset.
-        if name in _AFTER_RESET:
-            raise AttributeError(f"{name} cannot be accessed before reset")
-        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-
     def _need_reset(self, what: str) -> None:
-        if "agents" not in self.__dict__:
+        if not self._is_reset:
             raise NotResetError(f"reset() needs to be called before {what}")
+
+    def _need_attribute(self, name: str) -> None:
+        if not self._is_reset:
+            raise AttributeError(f"{name} cannot be accessed before reset")
+
+    @property
+    def num_agents(self) -> int:
+        """How many agents have not left."""
+        self._need_attribute("num_agents")
+        return len(self.agents)
 
     # ------------------------------------------------------------------------------------------ spaces
 
@@ -182,6 +202,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._terminations = dict.fromkeys(self.agents, game.terminated)
         self._truncations = dict.fromkeys(self.agents, game.truncated)
         self._infos: dict[str, dict[str, Any]] = {}
+        self._is_reset, self._owes = True, False
         self._ended = game.player is None
         self.agent_selection = self.possible_agents[game.player or 0]
 
@@ -190,6 +211,7 @@ class RawEnv(AECEnv[str, Observation, int]):
     @property
     def terminations(self) -> dict[str, bool]:  # type: ignore[override]
         """Whether each agent's game has ended by the rules."""
+        self._need_attribute("terminations")
         return self._terminations
 
     @terminations.setter
@@ -202,6 +224,7 @@ class RawEnv(AECEnv[str, Observation, int]):
     @property
     def truncations(self) -> dict[str, bool]:  # type: ignore[override]
         """Whether each agent's game has ended by R6."""
+        self._need_attribute("truncations")
         return self._truncations
 
     @truncations.setter
@@ -212,6 +235,7 @@ class RawEnv(AECEnv[str, Observation, int]):
     @property
     def infos(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
         """By agent: `action_mask` (int8 [A]), and at the end `score` (int) and `rank` (float, 1-based, ties averaged)."""
+        self._need_attribute("infos")
         infos = self._infos
         for agent in self.agents:
             if agent not in infos:
@@ -225,19 +249,21 @@ class RawEnv(AECEnv[str, Observation, int]):
         if self._ended:
             seat = self._seat_of[agent]
             info["score"] = int(self._game.scores[seat])
-            info["rank"] = float(self._places()[seat, 0])
+            info["rank"] = self._places()[seat]
         return info
 
-    def _places(self) -> npt.NDArray[np.float64]:
-        return rewards.ranks(np.array([self._game.standing()], dtype=np.int64).transpose(2, 1, 0))
+    def _places(self) -> list[float]:
+        return rewards.ranks_one(self._game.standing())
 
     def _mask(self, agent: str) -> Mask:
-        legal = self._game.legal if agent == self.agent_selection and not self._ended else 0
+        return self._mask_of(self._game.legal if agent == self.agent_selection and not self._ended else 0)
+
+    def _mask_of(self, legal: int) -> Mask:
         return bits.unpack_int(legal, (self.num_actions + 7) // 8)[: self.num_actions].view(np.int8)
 
-    def _view(self, seat: int) -> Any:
-        game = self._game
-        return self._of_game(game, seat) if self._is_python else game.view(seat)
+    def _observe_view(self, game: Any, seat: int, legal: int) -> tuple[Any, Mask]:
+        """By an encoder that knows views of many games only."""
+        return first_of(self.encoder, self._view_of(game, seat)), self._mask_of(legal)
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees now: `{"observation": …, "action_mask": int8 [A]}`, in fresh arrays."""
@@ -246,38 +272,26 @@ class RawEnv(AECEnv[str, Observation, int]):
         if seat is None:
             raise KeyError(f"{agent!r} is no agent; agents are {', '.join(self.possible_agents)}")
         legal = self._game.legal if agent == self.agent_selection and not self._ended else 0
-        return self._encode(self._view(seat), legal)
-
-    def _encode(self, view: Any, legal: int) -> Observation:
-        if not self._packs:
-            mask = bits.unpack_int(legal, (self.num_actions + 7) // 8)[: self.num_actions].view(np.int8)
-            return {"observation": first_of(self.encoder, view), "action_mask": mask}
-        # The observation's bits and the mask's are unpacked by one call, which takes as long for both as for one.
-        columns = bits.unpack_int(self._pack_one(view) | legal << self._mask_start, self._num_bytes)
-        return {
-            "observation": self._finish_one(columns, view),
-            "action_mask": columns[self._mask_columns].view(np.int8),
-        }
+        observation, mask = self._single(self._game, seat, legal)
+        return {"observation": observation, "action_mask": mask}
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last decision, terminated, truncated and info of `agent_selection`."""
         agent = self.agent_selection
-        observation = None
-        if observe:
-            seat = self._seat_of[agent]
-            view = self._of_game(self._game, seat) if self._is_python else self._view(seat)
-            observation = self._encode(view, 0 if self._ended else self._game.legal)
         info = self._infos.get(agent)
-        if info is None:
-            mask = self._mask(agent) if observation is None else observation["action_mask"].copy()
-            info = self._infos[agent] = self._info(agent, mask)
-        return (
-            observation,
-            self._cumulative_rewards[agent],
-            self._terminations[agent],
-            self._truncations[agent],
-            info,
-        )
+        seen: Observation | None = None
+        if observe:
+            game = self._game
+            observation, mask = self._single(game, self._seat_of[agent], 0 if self._ended else game.legal)
+            seen = {"observation": observation, "action_mask": mask}
+            if info is None:
+                # One array in both places: to copy it would take a thirtieth of a decision.
+                info = self._infos[agent] = self._info(agent, mask) if self._ended else {"action_mask": mask}
+            else:  # so that this call shares nothing with an earlier one
+                info["action_mask"] = mask.copy()
+        elif info is None:
+            info = self._infos[agent] = self._info(agent, self._mask(agent))
+        return seen, self._cumulative_rewards[agent], self._terminations[agent], self._truncations[agent], info
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
         """Yields `agent_selection` until every agent has left, or `max_iter` times."""
@@ -285,8 +299,9 @@ class RawEnv(AECEnv[str, Observation, int]):
         return self._agents_in_turn(max_iter)
 
     def _agents_in_turn(self, max_iter: int) -> Iterator[str]:
-        while self.agents and max_iter > 0:
-            max_iter -= 1
+        for _ in repeat(None, min(max_iter, sys.maxsize)):
+            if self._ended and not self.agents:
+                return
             yield self.agent_selection
 
     def state(self) -> npt.NDArray[np.float32]:
@@ -315,7 +330,7 @@ class RawEnv(AECEnv[str, Observation, int]):
             self.rules,
             np.array([game.player], dtype=np.intp),
             np.array([words], dtype=np.uint64),
-            views.stack([self._view(game.player)]),
+            views.stack([self._view_of(game, game.player)]),
             np.array([key], dtype=np.uint64),
         )
 
@@ -354,7 +369,13 @@ class RawEnv(AECEnv[str, Observation, int]):
         if number < 0 or not game.legal >> number & 1:
             self._refuse(number)
         game.step(number)
-        self._settle()
+        player = game.player
+        if player is None or game.gains is not None or self._owes:
+            self._settle()
+        else:  # most decisions end nothing and pay nothing
+            if self._infos:
+                self._infos = {}
+            self.agent_selection = self.possible_agents[player]
 
     def _as_action(self, action: object) -> int:
         number = as_integer(action)
@@ -377,11 +398,6 @@ class RawEnv(AECEnv[str, Observation, int]):
         if self._cumulative_rewards[self.agent_selection]:
             self._cumulative_rewards = {**self._cumulative_rewards, self.agent_selection: 0.0}
         player = game.player
-        if player is not None and game.gains is None:
-            self.agent_selection = self.possible_agents[player]
-            if self.rewards is not self._no_rewards:
-                self.rewards = self._no_rewards.copy()
-            return
         self._pay()
         if player is None:
             self._ended = True
@@ -394,27 +410,30 @@ class RawEnv(AECEnv[str, Observation, int]):
     def _pay(self) -> None:
         """R1–R3."""
         game = self._game
-        earned = None
+        paid = [0.0] * len(self.possible_agents)
         if self.reward == "score":
             if game.gains is not None:
-                earned = rewards.score(np.array(game.gains, dtype=np.float64)[:, None])
+                paid = rewards.score_one(game.gains)
         elif game.terminated:
-            earned = (rewards.placement if self.reward == "placement" else rewards.win)(self._places())
-        paid = [0.0] * len(self.possible_agents) if earned is None else earned[:, 0].tolist()
+            paid = (rewards.placement_one if self.reward == "placement" else rewards.win_one)(self._places())
         self.rewards = dict(zip(self.possible_agents, paid, strict=True))
-        self._cumulative_rewards = {agent: self._cumulative_rewards[agent] + self.rewards[agent] for agent in self.agents}
+        before = self._cumulative_rewards
+        self._cumulative_rewards = {agent: before[agent] + self.rewards[agent] for agent in self.agents}
+        self._owes = any(paid) or any(self._cumulative_rewards.values())
 
     def _was_dead_step(self, action: int | None) -> None:  # type: ignore[override]
         """An agent whose game is over leaves; the next one, in seat order, is selected."""
         if action is not None:
             raise ValueError("when an agent is dead, the only valid action is None")
         gone = self.agent_selection
-        self.agents = [agent for agent in self.agents if agent != gone]
-        self.rewards = dict.fromkeys(self.agents, 0.0)
-        for name in ("_cumulative_rewards", "_terminations", "_truncations", "_infos"):
-            setattr(self, name, {agent: v for agent, v in getattr(self, name).items() if agent != gone})
-        if self.agents:
-            self.agent_selection = self.agents[0]
+        self.agents = agents = [agent for agent in self.agents if agent != gone]
+        self.rewards = dict.fromkeys(agents, 0.0)
+        self._cumulative_rewards = _without(gone, self._cumulative_rewards)
+        self._terminations = _without(gone, self._terminations)
+        self._truncations = _without(gone, self._truncations)
+        self._infos = _without(gone, self._infos)
+        if agents:
+            self.agent_selection = agents[0]
 
     # ------------------------------------------------------------------------------------------ render, close
 
@@ -426,9 +445,9 @@ class RawEnv(AECEnv[str, Observation, int]):
             return None
         game = self._game
         seat = self._seat_of[self.agent_selection]
-        text: str = self.game.notation.view_text(self._view(seat))
+        text: str = self.game.notation.view_text(self._view_of(game, seat))
         if self._ended:
-            places = self._places()[:, 0].tolist()
+            places = self._places()
             results = [f"{a}: {s} points, rank {r:g}" for a, s, r in zip(self.possible_agents, game.scores, places, strict=True)]
             return f"{self.agent_selection} looks at the table\n{text}\n" + "\n".join(results)
         names = self.game.notation.ACTION_NAMES
@@ -437,6 +456,13 @@ class RawEnv(AECEnv[str, Observation, int]):
 
     def close(self) -> None:
         """Nothing to release; may be called any number of times."""
+
+
+def _without(agent: str, values: dict[str, Any]) -> dict[str, Any]:
+    """A copy that lacks an agent."""
+    rest = values.copy()
+    rest.pop(agent, None)
+    return rest
 
 
 def first_of(encoder: Any, view: Any) -> Any:
@@ -462,7 +488,7 @@ class Env(RawEnv):
 
     def step(self, action: int | None) -> None:  # type: ignore[override]
         """Play `action` for `agent_selection`; None where its game is over."""
-        if "agents" not in self.__dict__:
+        if not self._is_reset:
             EnvLogger.error_step_before_reset()
         self._has_updated = True
         if self._ended:
@@ -480,7 +506,13 @@ class Env(RawEnv):
             self._lose()
             return
         game.step(number)
-        self._settle()
+        player = game.player
+        if player is None or game.gains is not None or self._owes:
+            self._settle()
+        else:  # most decisions end nothing and pay nothing
+            if self._infos:
+                self._infos = {}
+            self.agent_selection = self.possible_agents[player]
 
     def _in_space(self, action: object) -> bool:
         return bool(self.action_spaces[self.agent_selection].contains(action))
@@ -511,31 +543,32 @@ class Env(RawEnv):
 
     def observe(self, agent: str) -> Observation:
         """What an agent sees now: `{"observation": …, "action_mask": int8 [A]}`, in fresh arrays."""
-        if "agents" not in self.__dict__:
+        if not self._is_reset:
             EnvLogger.error_observe_before_reset()
         return super().observe(agent)
 
     def state(self) -> npt.NDArray[np.float32]:
         """Where every card is, the draw order included, for a central critic: float32 [S]."""
-        if "agents" not in self.__dict__:
+        if not self._is_reset:
             EnvLogger.error_state_before_reset()
         return super().state()
 
     def render(self) -> str | None:
         """The table as the acting seat sees it, with its legal actions (render_mode "ansi")."""
-        if "agents" not in self.__dict__:
+        if not self._is_reset:
             EnvLogger.error_render_before_reset()
         return super().render()
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
         """Yields `agent_selection` until every agent has left; a `step` is due in between."""
-        if "agents" not in self.__dict__:
+        if not self._is_reset:
             EnvLogger.error_agent_iter_before_reset()
         return self._agents_in_turn(max_iter)
 
     def _agents_in_turn(self, max_iter: int) -> Iterator[str]:
-        while self.agents and max_iter > 0:
-            max_iter -= 1
+        for _ in repeat(None, min(max_iter, sys.maxsize)):
+            if self._ended and not self.agents:
+                return
             assert self._has_updated, "need to call step() or reset() in a loop over `agent_iter`"
             self._has_updated = False
             yield self.agent_selection

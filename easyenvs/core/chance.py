@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, Final
 
 import numpy as np
@@ -105,6 +106,30 @@ def shuffled(key: int, cards: Sequence[int]) -> list[int]:
     keys |= _IDS[ids]
     keys.sort()
     order: list[int] = (keys & _U(_CARD_BITS)).tolist()
+    return order
+
+
+@cache
+def _deck(cards: int) -> tuple[U64, ...]:
+    """What `shuffled_deck` computes with, in arrays of its length: scalars would make NumPy take twice as long."""
+    constants = (_S30, _MIX1_U, _S27, _MIX2_U, _S31, _KEY_BITS, _U(_CARD_BITS))
+    return (_STEPS[:cards], _IDS[:cards], *(np.full(cards, constant) for constant in constants))
+
+
+def shuffled_deck(key: int, cards: int) -> list[int]:
+    """The same as `shuffled(key, range(cards))`, faster."""
+    steps, ids, s30, mix1, s27, mix2, s31, key_bits, card_bits = _deck(cards)
+    keys = steps + _U(key)
+    keys ^= keys >> s30
+    keys *= mix1
+    keys ^= keys >> s27
+    keys *= mix2
+    keys ^= keys >> s31
+    keys &= key_bits
+    keys |= ids
+    keys.sort()
+    keys &= card_bits
+    order: list[int] = keys.tolist()
     return order
 
 

@@ -11,6 +11,12 @@ and `text`, which asks the game's notation for the table as a person reads it.
 
 An encoder is any object with `space` (a gymnasium space of one observation) and `__call__(view)`, which takes a view of M
 games (arrays with the games last) and returns an array, a dict of arrays or a list, with the games first.
+
+One game at a time, an array operation costs more than what it computes. So an encoder may offer the same from Python
+ints:
+`single(of_game, num_actions, is_python)` returns a function (game, seat, legal) -> (observation, action mask),
+where `of_game(game, seat)` is the view of one game, and `is_python` says that games are instances of the folder's `Game`,
+so that `Features.read_game` serves. flat and bits have it.
 """
 
 from __future__ import annotations
@@ -27,7 +33,7 @@ import numpy as np
 from gymnasium import spaces
 
 from easyenvs.core import bits, views
-from easyenvs.core.arrays import F32, U8
+from easyenvs.core.arrays import F32, I8, U8
 from easyenvs.core.options import RuleOptions, refuse_option
 
 
@@ -39,6 +45,22 @@ class Encoder(Protocol):
 
     def __call__(self, view: Any) -> Any:
         """A view of M games -> observations, the games first."""
+
+
+ReadView = Callable[[Any, int], Any]
+"""(game, seat) -> the view of that seat, in plain numbers."""
+
+ReadGame = Callable[[Any, int], "tuple[int, Sequence[int]]"]
+"""(game, seat) -> the words of an encoding, packed into one int, and its counts."""
+
+Single = Callable[[Any, int, int], "tuple[Any, I8]"]
+"""(game, seat, legal actions as a set) -> observation and action mask, in fresh arrays."""
+
+# One game at a time, NumPy's entry costs as much as its work: no look-up in a module, no keywords, dtypes made before,
+# and not through the dispatch to array types of other libraries.
+_unpackbits: Any = getattr(np.unpackbits, "_implementation", np.unpackbits)
+_frombuffer = np.frombuffer
+_INT8, _FLOAT32 = np.dtype(np.int8), np.dtype(np.float32)
 
 
 @dataclass(frozen=True)
@@ -82,6 +104,9 @@ class Features:
     counts: tuple[Count, ...]
     read_words: Callable[[Any], Sequence[Any]]  # view -> a set a word, in the order of `words`
     read_counts: Callable[[Any], Sequence[Any]]  # view -> a number a count, in the order of `counts`
+    # Optional, for speed: (the folder's Game, seat) -> what the two read from that seat's view, the words packed into
+    # one int. It gets its knowledge from view.py alone, as they do; without it they are asked.
+    read_game: ReadGame | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +127,6 @@ class _FeatureEncoder:
         self._read_words, self._read_counts = features.read_words, features.read_counts
         self._word_widths = [word.width for word in features.words]
         self.num_bits = sum(self._word_widths)
-        self._offsets = [0, *accumulate(self._word_widths)][:-1]
         self.slices: list[Slice] = []
         column = 0
         for word in features.words:
@@ -117,17 +141,35 @@ class _FeatureEncoder:
             column += width
         self.num_columns = column
 
+    def _reader(self, of_game: ReadView, is_python: bool) -> ReadGame:
+        """What reads one game: the features' own way, or by the view."""
+        if is_python and self.features.read_game is not None:
+            return self.features.read_game
+        return _ReadView(self.features, of_game).read
+
+
+class _ReadView:
+    """The reader of a game that offers views only."""
+
+    def __init__(self, features: Features, of_game: Callable[[Any, int], Any]) -> None:
+        self._features, self._of_game = features, of_game
+        self._offsets = [0, *accumulate(word.width for word in features.words)][:-1]
+
+    def read(self, game: Any, seat: int) -> tuple[int, Sequence[int]]:
+        view = self._of_game(game, seat)
+        return sum(map(lshift, self._features.read_words(view), self._offsets)), self._features.read_counts(view)
+
 
 class BitsEncoder(_FeatureEncoder):
     """uint8, 0 or 1 only."""
 
     def __init__(self, features: Features) -> None:
         super().__init__(features)
-        self._tables = [
+        self.tables = [
             [sum((number >= level) << j for j, level in enumerate(count.levels)) for number in range(count.top + 1)]
             for count in features.counts
         ]
-        self._arrays = [np.array(table, dtype=np.uint64) for table in self._tables]
+        self._arrays = [np.array(table, dtype=np.uint64) for table in self.tables]
         self._word_slices_and(
             [
                 (
@@ -140,8 +182,7 @@ class BitsEncoder(_FeatureEncoder):
         )
         count_widths = [len(count.levels) for count in features.counts]
         self._widths = self._word_widths + count_widths
-        self._count_offsets = [self.num_bits + width for width in [0, *accumulate(count_widths)][:-1]]
-        self.num_bytes = -(-self.num_columns // 8)
+        self.count_offsets = [self.num_bits + width for width in [0, *accumulate(count_widths)][:-1]]
         self.space = spaces.Box(0, 1, (self.num_columns,), np.uint8)
 
     def __call__(self, view: Any) -> U8:
@@ -151,16 +192,43 @@ class BitsEncoder(_FeatureEncoder):
             words.append(table.take(np.minimum(number, count.top)))
         return bits.unpack(bits.pack(words, self._widths, num_games), self.num_columns)
 
-    def pack_one(self, view: Any) -> int:
-        """The encoding of one game's view (plain numbers) as the bits of an int."""
-        word = sum(map(lshift, self._read_words(view), self._offsets))
-        for table, number, offset in zip(self._tables, self._read_counts(view), self._count_offsets, strict=True):
-            word |= (table[number] if number < len(table) else table[-1]) << offset
-        return word
+    def single(self, of_game: ReadView, num_actions: int, is_python: bool) -> Single:
+        """The encoder of one game at a time, with the action mask."""
+        return _SingleBits(self, self._reader(of_game, is_python), num_actions).observe
 
-    def one(self, columns: U8, view: Any) -> U8:
-        """The observation of one game, given its `pack_one` bits as 0/1 columns."""
-        return columns[: self.num_columns]
+
+class _Single:
+    """Observation and action mask of one game: their bits are unpacked by one call, which takes as long as for one."""
+
+    def __init__(self, encoder: Any, read: ReadGame, num_actions: int) -> None:
+        self._made_of = encoder, read, num_actions
+        self._read, self._tables = read, encoder.tables
+        self._columns = slice(0, encoder.num_columns)
+        self._mask_at, self._num_actions = encoder.num_columns, num_actions
+        self._num_bytes = -(-(encoder.num_columns + num_actions) // 8)
+        self._bytes = np.zeros(self._num_bytes, dtype=np.uint8)  # scratch: to fill it is faster than to make an array
+        self._fill = self._bytes.data
+
+    def __reduce__(self) -> tuple[type[_Single], tuple[Any, ReadGame, int]]:
+        return type(self), self._made_of  # a memoryview can't be pickled
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> _Single:
+        return type(self)(*self._made_of)  # all but the scratch is constant
+
+
+class _SingleBits(_Single):
+    def __init__(self, encoder: BitsEncoder, read: ReadGame, num_actions: int) -> None:
+        super().__init__(encoder, read, num_actions)
+        self._offsets = encoder.count_offsets
+
+    def observe(self, game: Any, seat: int, legal: int) -> tuple[U8, I8]:
+        word, numbers = self._read(game, seat)
+        word |= legal << self._mask_at
+        for table, number, offset in zip(self._tables, numbers, self._offsets, strict=True):
+            word |= (table[number] if number < len(table) else table[-1]) << offset
+        self._fill[:] = word.to_bytes(self._num_bytes, "little")
+        columns = _unpackbits(self._bytes, None, None, "little")
+        return columns[self._columns], _frombuffer(columns, _INT8, self._num_actions, self._mask_at)
 
 
 class FlatEncoder(_FeatureEncoder):
@@ -169,13 +237,13 @@ class FlatEncoder(_FeatureEncoder):
     def __init__(self, features: Features) -> None:
         super().__init__(features)
         self._arrays = [(np.arange(count.top + 1) / count.top).astype(np.float32) for count in features.counts]
-        self._tables: list[list[float]] = [table.tolist() for table in self._arrays]
         self._word_slices_and([(count.name, 1, f"{count.meaning}, divided by {count.top}") for count in features.counts])
-        self.num_bytes = -(-self.num_bits // 8)
-        self._write = struct.Struct(f"={len(features.counts)}f").pack_into  # a list assigned to a slice takes twice as long
-        self._write_at = np.dtype(np.float32).itemsize * self.num_bits
-        self._all = slice(0, self.num_columns)
         self.space = spaces.Box(0.0, 1.0, (self.num_columns,), np.float32)
+
+    @property
+    def tables(self) -> list[list[float]]:
+        """What each number of each count reads as."""
+        return [table.tolist() for table in self._arrays]
 
     def __call__(self, view: Any) -> F32:
         words = self._read_words(view)
@@ -190,20 +258,29 @@ class FlatEncoder(_FeatureEncoder):
             out[:, column] = table.take(np.minimum(number, count.top))
         return out
 
-    def pack_one(self, view: Any) -> int:
-        """The sets of one game's view (plain numbers) as the bits of an int."""
-        return sum(map(lshift, self._read_words(view), self._offsets))
+    def single(self, of_game: ReadView, num_actions: int, is_python: bool) -> Single:
+        """The encoder of one game at a time, with the action mask."""
+        return _SingleFlat(self, self._reader(of_game, is_python), num_actions).observe
 
-    def one(self, columns: U8, view: Any) -> F32:
-        """The observation of one game, given its `pack_one` bits as 0/1 columns."""
-        out = columns[self._all].astype(np.float32)
-        numbers = self._read_counts(view)
+
+class _SingleFlat(_Single):
+    def __init__(self, encoder: FlatEncoder, read: ReadGame, num_actions: int) -> None:
+        super().__init__(encoder, read, num_actions)
+        # Assigned to a slice, a list takes twice as long.
+        self._write_counts = struct.Struct(f"={len(self._tables)}f").pack_into
+        self._counts_at = _FLOAT32.itemsize * encoder.num_bits
+
+    def observe(self, game: Any, seat: int, legal: int) -> tuple[F32, I8]:
+        word, numbers = self._read(game, seat)
+        self._fill[:] = (word | legal << self._mask_at).to_bytes(self._num_bytes, "little")
+        columns = _unpackbits(self._bytes, None, None, "little")
+        out = columns[self._columns].astype(_FLOAT32)
         try:
-            self._write(out, self._write_at, *map(getitem, self._tables, numbers))
+            self._write_counts(out, self._counts_at, *map(getitem, self._tables, numbers))
         except IndexError:  # a number above its maximum
-            for column, table, number in zip(range(self.num_bits, self.num_columns), self._tables, numbers, strict=True):
-                out[column] = table[min(number, len(table) - 1)]
-        return out
+            values = [table[min(number, len(table) - 1)] for table, number in zip(self._tables, numbers, strict=True)]
+            self._write_counts(out, self._counts_at, *values)
+        return out, _frombuffer(columns, _INT8, self._num_actions, self._mask_at)
 
 
 class DictEncoder:

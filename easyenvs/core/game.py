@@ -6,7 +6,8 @@ A game is a package named `NAME_vN` with these modules; discovery finds it, noth
     game.py       `Game`: one game in plain Python                                               (class Game below)
     machine.py    `Machine`: many games in NumPy; optional, without it a batch loops single games (class Machine below)
     view.py       `View`, `of_game(game, seat)`, and with a machine `of_games(machine, seats)`: what a seat may know
-    encode.py     `features(rules)` and what they read from a view; `state_features` for a central critic
+    encode.py     `features(rules)` and what they read from a view; `state_features` for a central critic. For speed
+                  `Features.read_game` may read one game without the detour by a View, through view.py all the same
     notation.py   actions and positions as text and back; the checks of a snapshot
     playthrough.txt   a golden game, written by `python -m easyenvs.testing NAME_vN`
 

@@ -1,11 +1,15 @@
 """R1–R3: what a seat earns, from the final order or from the points of a round.
 
+Each for many games in arrays, and for one game (`…_one`) in plain numbers, as arrays cost more than one game's sums;
+equal to the last bit.
+
     P seats  K games
 """
 
 from __future__ import annotations
 
-from typing import Final
+from collections.abc import Sequence
+from typing import Any, Final
 
 import numpy as np
 
@@ -51,3 +55,31 @@ def score(gains: F64) -> F64:
     others = (gains.sum(axis=0) - gains) / (len(gains) - 1)
     result: F64 = (gains - others) / 10.0
     return result
+
+
+def ranks_one(standing: Sequence[Any]) -> list[float]:
+    """`ranks` of one game: by seat, its criteria as a tuple."""
+    # 0.5, not 1: every seat is level with itself.
+    return [0.5 + sum(1.0 if other < own else 0.5 for other in standing if other <= own) for own in standing]
+
+
+def placement_one(place: Sequence[float]) -> list[float]:
+    """`placement` of one game."""
+    others = len(place) - 1
+    return [1.0 - 2.0 * (rank - 1.0) / others for rank in place]
+
+
+def win_one(place: Sequence[float]) -> list[float]:
+    """`win` of one game."""
+    best = min(place)
+    winners = place.count(best)
+    losers = len(place) - winners
+    if not losers:
+        return [0.0] * winners
+    return [1.0 / winners if rank == best else -1.0 / losers for rank in place]
+
+
+def score_one(gains: Sequence[float]) -> list[float]:
+    """`score` of one game."""
+    total, others = sum(gains), len(gains) - 1
+    return [(gain - (total - gain) / others) / 10.0 for gain in gains]

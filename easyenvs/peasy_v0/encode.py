@@ -14,7 +14,7 @@ from easyenvs.core.arrays import F32
 from easyenvs.core.encoders import Count, Features, Part, Slice, Word
 from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, DISCARD_PILES, ROW_PILES, Direction, Phase, cards_in_play
 from easyenvs.peasy_v0.options import CLOCK_TICKS, Rules
-from easyenvs.peasy_v0.view import View
+from easyenvs.peasy_v0.view import PackedView, Situation, View
 
 MAX_ROUNDS_LEFT: Final = 8
 POINTS_PER_ROUND: Final = 40
@@ -29,14 +29,13 @@ def features(rules: Rules) -> Features:
     def card_set(family: str, name: str, meaning: str) -> Word:
         return Word(family, (Part(name, cards, meaning),))
 
-    words = [card_set("hand", "hand", "own hand, by card id")]
+    words = [card_set("tops", f"top {pile}", f"top card of discard pile {pile}") for pile in range(DISCARD_PILES)]
     for seat in seats:
         for pile in range(ROW_PILES):
             meaning = f"cards that everyone knows to lie in Row pile {pile} of seat {seat}: face-up, or turned down before"
             words.append(card_set("row", f"row {seat}.{pile}", meaning))
     words.append(card_set("face-up", "face-up", "the face-up cards of all Rows"))
-    for pile in range(DISCARD_PILES):
-        words.append(card_set("tops", f"top {pile}", f"top card of discard pile {pile}"))
+    words.append(card_set("hand", "hand", "own hand, by card id"))
     words.append(card_set("buried", "buried", "cards out of play: the discards under both tops"))
     words.append(
         card_set("unseen", "unseen fresh", "unseen cards that were in the draw pile when it was last formed (at first: all)")
@@ -51,7 +50,7 @@ def features(rules: Rules) -> Features:
         Part("reshuffled", 1, "this round has had a reshuffle"),
     ]
     status += [Part(f"hidden {s}.{p}", 1, f"a card that nobody knows lies face-down in Row pile {p} of seat {s}") for s in seats for p in range(ROW_PILES)]
-    words.append(Word("status", tuple(status)))
+    words.insert(0, Word("status", tuple(status)))
 
     hand_levels = (*range(1, 9), 10, 12, 15, 20)
     counts = [Count("hand size", f"hand size {seat}", cards, hand_levels, f"cards in the hand of seat {seat}") for seat in seats]
@@ -66,7 +65,8 @@ def features(rules: Rules) -> Features:
         Count("table", "rounds left", MAX_ROUNDS_LEFT, (1, 2, 3, 4), "rounds after this one; 0 in a game to a target score"),
         Count("table", "clock", CLOCK_TICKS, (16, 32, 48, 56), f"decisions made, in units of {rules.clock_tick}; at most {CLOCK_TICKS} of them, then the game is truncated"),
     ]
-    return Features(tuple(words), tuple(counts), read_words, read_counts)
+    packed = PackedView(rules, StatusWords(players), LISTS[players].hidden_at)
+    return Features(tuple(words), tuple(counts), read_words, read_counts, packed.read)
 
 
 def points_cap(rules: Rules) -> int:
@@ -87,6 +87,7 @@ class StatusTables:
         self.bonus_pile = self._field([*(1 << pile for pile in range(DISCARD_PILES)), 0], DISCARD_PILES)
         self.flips = self._field([0b00, 0b01, 0b11], 2)
         self.reshuffled = self._field([0, 1], 1)
+        self.hidden_at = self._offset
         self.hidden = [self._field(list(range(1 << ROW_PILES)), ROW_PILES) for _ in range(players)]
 
     def _field(self, entries: list[int], width: int) -> Any:
@@ -101,9 +102,6 @@ ARRAYS: Final = {players: StatusTables(players, lambda entries: np.array(entries
 
 def read_words(view: View) -> list[Any]:
     """The sets of a view, one game's or many's, in the order of `features`."""
-    words = [view.hand]
-    for piles in view.row:
-        words.extend(piles)
     phase = view.phase
     table = (ARRAYS if isinstance(phase, np.ndarray) else LISTS)[len(view.row)]
     status = (
@@ -116,8 +114,10 @@ def read_words(view: View) -> list[Any]:
     )
     for entries, piles in zip(table.hidden, view.hidden, strict=True):
         status |= entries[piles]
-    top_0, top_1 = view.tops
-    words.extend((view.face_up, top_0, top_1, view.buried, view.unseen_fresh, view.unseen_old, status))
+    words = [status, *view.tops]
+    for piles in view.row:
+        words.extend(piles)
+    words.extend((view.face_up, view.hand, view.buried, view.unseen_fresh, view.unseen_old))
     return words
 
 
@@ -127,6 +127,28 @@ def read_counts(view: View) -> Sequence[Any]:
     left = view.round * 0 if rules.num_rounds is None else rules.num_rounds - 1 - view.round
     clock = view.decisions // rules.clock_tick
     return [*view.hand_size, *view.hand_fresh, *view.totals, view.draw_size, left, clock]
+
+
+class StatusWords(dict[Situation, int]):
+    """The word `status` without its hidden flags, by situation; filled as they come up."""
+
+    def __init__(self, players: int) -> None:
+        super().__init__()
+        self._players = players
+
+    def __missing__(self, situation: Situation) -> int:
+        phase, player, seat, direction, bonus_pile, flips, is_reshuffled = situation
+        table = LISTS[self._players]
+        status: int = (
+            table.phase[phase]
+            | table.actor[-1 if player is None else (player - seat) % self._players]
+            | table.direction[direction]
+            | table.bonus_pile[-1 if bonus_pile is None else bonus_pile]
+            | table.flips[flips]
+            | table.reshuffled[is_reshuffled]
+        )
+        self[situation] = status
+        return status
 
 
 # ------------------------------------------------------------------------------------------------- the whole state

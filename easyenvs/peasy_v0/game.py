@@ -5,6 +5,7 @@ face-up is one set more, so that to flip a pile is to toggle its cards in that s
 
     P seats 0 … n−1      clockwise is +1 modulo n
     pile 0, 1            of a seat's Row, and of the discards
+    lanes                in a number for all Row piles: pile p of seat s has lane 2s + p
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from easyenvs.peasy_v0.cards import (
     NUM_CARDS,
     OF_COLOUR,
     ROW_PILES,
+    VALUE_PLANES,
     Action,
     Direction,
     Phase,
@@ -41,7 +43,8 @@ PLAY_SHIFT: Final = tuple(FIRST_PLAY + NUM_CARDS * pile for pile in range(DISCAR
 FLIP_IS_LEGAL: Final = 1 << Action.FLIP
 DIRECTION_IS_LEGAL: Final = 1 << Action.UP | 1 << Action.DOWN
 PASS_IS_LEGAL: Final = 1 << Action.PASS
-TURN_IS_LEGAL: Final = (1 << Action.TURN_0, 1 << Action.TURN_1)
+TURN_0_IS_LEGAL: Final = 1 << Action.TURN_0
+TURN_1_IS_LEGAL: Final = 1 << Action.TURN_1
 
 COVERS: Final = {
     Direction.UP: tuple(AT_LEAST[value_of(card)] for card in range(NUM_CARDS)),
@@ -54,19 +57,30 @@ OPPOSITE: Final = {Direction.UP: Direction.DOWN, Direction.DOWN: Direction.UP}
 
 # Plain names for what every step compares: a look-up in an enum class costs as much as the comparison itself.
 DIRECTION, TURN, PLAY, BONUS, OVER = Phase
-FLIP: Final = int(Action.FLIP)
+UP, DOWN, PASS, FLIP, TURN_0, TURN_1 = map(int, Action)
 NO_CARDS: Final = (0, 0)
+CARDS_PER_SEAT: Final = 2 * ROW_PILES + HAND_SIZE  # P3
 
 
 class Game:
     """One game of Easy Peasy. `deal` starts it; `step` plays one decision of seat `player`."""
 
+    # As a plain class it would have more attributes than Python looks up by position.
+    __slots__ = (
+        "rules", "num_players", "num_actions", "next_seat", "max_decisions", "num_cards", "deck", "seed",
+        "decisions", "round", "totals", "round_scores", "last_scores", "gains", "terminated", "truncated",
+        "phase", "player", "legal", "direction", "flips", "bonus_pile", "hand", "row", "face_up", "public",
+        "known_row", "hidden", "tops", "buried", "pile", "fresh", "reshuffles",
+    )
+
     def __init__(self, rules: Rules) -> None:
         self.rules = rules
         self.num_players = rules.num_players
         self.num_actions = NUM_ACTIONS
+        self.next_seat = [*range(1, rules.num_players), 0]  # clockwise
         self.max_decisions = rules.max_decisions
-        self.deck = (1 << cards_in_play(rules.num_players)) - 1  # P2: the cards in play
+        self.num_cards = cards_in_play(rules.num_players)
+        self.deck = (1 << self.num_cards) - 1  # P2: the cards in play
 
         self.seed = 0
         self.decisions = 0  # decisions made in this game
@@ -89,6 +103,8 @@ class Game:
         self.row: list[tuple[int, int]] = []  # [P][2] sets: the cards of each Row pile
         self.face_up = 0  # the Row cards, of all seats, that lie face-up
         self.public = 0  # cards that everyone sees or remembers: discards, Row cards that are or were face-up (P13)
+        self.known_row = 0  # P13: the Row cards in `public`, in lanes of `num_cards` bits
+        self.hidden = 0  # P13: which Row piles hold a card that has never been face-up, in lanes of one bit
         self.tops = [0, 0]  # card ids
         self.buried = 0  # the discards under both tops
         self.pile: list[int] = []  # the draw pile, next card last
@@ -110,39 +126,42 @@ class Game:
 
     def _deal_round(self) -> None:
         """P3. Rows of two piles, hands of four, two discard piles; the rest is the draw pile."""
-        cards = chance.shuffled(chance.event_key(self.seed, self.round, DEAL), range(self.deck.bit_count()))
-        dealt = iter(cards)
-        self.hand, self.row, self.face_up = [], [], 0
-        for _ in range(self.num_players):
-            down_0, down_1, up_0, up_1 = (1 << next(dealt) for _ in range(2 * ROW_PILES))
+        cards = chance.shuffled_deck(chance.event_key(self.seed, self.round, DEAL), self.num_cards)
+        self.hand, self.row, self.face_up, self.known_row = [], [], 0, 0
+        for seat in range(self.num_players):
+            first = CARDS_PER_SEAT * seat
+            down_0, down_1, up_0, up_1, *hand = [1 << card for card in cards[first : first + CARDS_PER_SEAT]]
             self.row.append((down_0 | up_0, down_1 | up_1))
             self.face_up |= up_0 | up_1
-            self.hand.append(bits.set_of(next(dealt) for _ in range(HAND_SIZE)))
-        self.tops = [next(dealt) for _ in range(DISCARD_PILES)]
-        self.pile = list(dealt)[::-1]
-        self.public = self.face_up | bits.set_of(self.tops)
+            self.known_row |= (up_0 | up_1 << self.num_cards) << self._lane(seat, 0)
+            self.hand.append(sum(hand))
+        self.hidden = (1 << ROW_PILES * self.num_players) - 1
+        rest = cards[CARDS_PER_SEAT * self.num_players :]
+        self.tops = rest[:DISCARD_PILES]
+        self.pile = rest[: DISCARD_PILES - 1 : -1]
+        self.public = self.face_up | 1 << self.tops[0] | 1 << self.tops[1]
         self.buried = self.reshuffles = 0
         self.fresh = self.deck
         self.direction = Direction.NONE
         self.player = self._first_player()
-        self._ask(DIRECTION)
+        self._ask_direction()
 
     def _first_player(self) -> int:
         """P4. Most points so far (none in round 1), then the highest face-up Row cards, then chance."""
         strength = [(self.totals[seat], points(self._row(seat) & self.face_up)) for seat in range(self.num_players)]
-        tied = [seat for seat in range(self.num_players) if strength[seat] == max(strength)]
+        most = max(strength)
+        tied = [seat for seat in range(self.num_players) if strength[seat] == most]
         if len(tied) == 1:
             return tied[0]
         return chance.pick(chance.event_key(self.seed, self.round, FIRST_PLAYER), tied)
 
     def _end_round(self, ender: int) -> None:
         """P15. Score the round; then the next one, or the end of the game (P16)."""
-        scores = [
-            max(points(self.hand[seat]), points(self._row(seat))) if seat != ender else 0
-            for seat in range(self.num_players)
-        ]
-        rest = points(self.hand[ender]) + points(self._row(ender))
-        lowest_other = min(scores[seat] for seat in range(self.num_players) if seat != ender)
+        in_hand = [points(cards) for cards in self.hand]
+        in_row = [points(row_0 | row_1) for row_0, row_1 in self.row]
+        scores = list(map(max, in_hand, in_row))
+        rest = in_hand[ender] + in_row[ender]
+        lowest_other = min(scores[:ender] + scores[ender + 1 :])
         scores[ender] = 0 if rest < lowest_other else 2 * rest
 
         self.round_scores.append(scores)
@@ -179,60 +198,67 @@ class Game:
         """Play one decision of seat `player`. `action` is an id that is in `legal`: the caller has checked it."""
         self.gains = None
         self.decisions += 1
-        if action >= FIRST_PLAY:
-            pile, card = divmod(action - FIRST_PLAY, NUM_CARDS)
-            self._play(card, pile)
+        if action >= FIRST_PLAY + NUM_CARDS:
+            self._play(action - FIRST_PLAY - NUM_CARDS, 1)
+        elif action >= FIRST_PLAY:
+            self._play(action - FIRST_PLAY, 0)
         elif action == FLIP:
             self._flip()
-        elif action == Action.PASS:
+        elif action == PASS:
             self._end_turn()
-        elif action >= Action.TURN_0:
-            self._turn_pile(action - Action.TURN_0)
+        elif action >= TURN_0:
+            self._turn_pile(action - TURN_0)
         else:
-            self._choose(Direction.UP if action == Action.UP else Direction.DOWN)
+            self._choose(Direction.UP if action == UP else Direction.DOWN)
         if self.decisions >= self.max_decisions and self.player is not None:
             self._truncate()
 
     def _choose(self, direction: Direction) -> None:
         """P5. The first player sets the Up&Down card, then takes the first turn."""
         self.direction = direction
-        self._ask(TURN)
+        self._ask_turn()
 
     def _play(self, card: int, pile: int) -> None:
         """P7, P10. A card from the hand or the face-up Row goes on a discard pile; a colour match may earn a bonus."""
         seat = self.player
         assert seat is not None
         bit = 1 << card
-        if self.hand[seat] & bit:
-            self.hand[seat] ^= bit
+        hand = self.hand
+        if hand[seat] & bit:
+            hand[seat] ^= bit
         else:  # P11: what lies under it stays face-down
             row_0, row_1 = self.row[seat]
             self.row[seat] = (row_0 & ~bit, row_1 & ~bit)
             self.face_up ^= bit
-        covered = self.tops[pile]
+            self.known_row ^= bit << self._lane(seat, 0 if row_0 & bit else 1)
+        tops = self.tops
+        covered = tops[pile]
+        tops[pile] = card
         self.buried |= 1 << covered
-        self.tops[pile] = card
         self.public |= bit
-        if SAME_COLOUR[covered] & bit and self._bonus_actions(pile):
-            self._ask(BONUS, pile)
-        else:
-            self._end_turn()
+        if SAME_COLOUR[covered] & bit:
+            bonus = self._bonus_actions(pile)
+            if bonus:
+                self._ask_bonus(pile, bonus)
+                return
+        self._end_turn()
 
     def _flip(self) -> None:
         """P7, P8. The direction is reversed, the seat draws two cards and must play."""
-        assert self.player is not None
+        seat = self.player
+        assert seat is not None
         self.direction = OPPOSITE[self.direction]
-        for _ in range(CARDS_PER_FLIP):
-            self._draw(self.player)
+        self._draw(seat, CARDS_PER_FLIP)
         self.flips += 1
-        self._ask(PLAY)
+        self._ask_play()
 
-    def _draw(self, seat: int) -> None:
-        """P9. The top card of the draw pile; an empty one is made anew, if there is anything to shuffle."""
-        if not self.pile and self.buried:
-            self._reshuffle()
-        if self.pile:
-            self.hand[seat] |= 1 << self.pile.pop()
+    def _draw(self, seat: int, count: int) -> None:
+        """P9. Top cards of the draw pile; an empty one is made anew, if there is anything to shuffle."""
+        for _ in range(count):
+            if not self.pile and self.buried:
+                self._reshuffle()
+            if self.pile:
+                self.hand[seat] |= 1 << self.pile.pop()
 
     def _reshuffle(self) -> None:
         """P9, P13. All discards but the two tops become the draw pile, and everyone knows which cards those are."""
@@ -250,6 +276,8 @@ class Game:
         cards = self.row[seat][pile]
         self.face_up ^= cards
         self.public |= cards
+        self.known_row |= cards << self._lane(seat, pile)
+        self.hidden &= ~(1 << ROW_PILES * seat + pile)
         self._end_turn()
 
     def _end_turn(self) -> None:
@@ -258,55 +286,75 @@ class Game:
         assert seat is not None
         if not self.hand[seat] or self.row[seat] == NO_CARDS:
             self._end_round(ender=seat)
-            return
-        self.player = seat + 1 if seat + 1 < self.num_players else 0
-        self._ask(TURN)
+        else:
+            self.player = self.next_seat[seat]
+            self._ask_turn()
 
     # ------------------------------------------------------------------------------------------ what is legal
 
     def _ask(self, phase: Phase, bonus_pile: int | None = None) -> None:
-        """Put the next decision to seat `player`."""
-        self.phase = phase
-        self.bonus_pile = bonus_pile
+        """Put the decision of a phase to seat `player`."""
         if phase is TURN:
-            self.flips = 0
-            self.legal = self._plays() | FLIP_IS_LEGAL  # P7
+            self._ask_turn()
         elif phase is PLAY:
-            self.legal = self._plays() or FLIP_IS_LEGAL  # P8
+            self._ask_play()
         elif phase is BONUS:
             assert bonus_pile is not None
-            self.legal = self._bonus_actions(bonus_pile) | PASS_IS_LEGAL  # P10
+            self._ask_bonus(bonus_pile, self._bonus_actions(bonus_pile))
         else:
-            self.flips = 0
-            self.legal = DIRECTION_IS_LEGAL  # P5
+            self._ask_direction()
 
-    def _playable(self) -> int:
-        """P6. The cards that seat `player` may play where they cover the top: its hand and its face-up Row."""
+    def _ask_direction(self) -> None:
+        """P5. Up or down."""
+        self.phase, self.bonus_pile, self.flips = DIRECTION, None, 0
+        self.legal = DIRECTION_IS_LEGAL
+
+    def _ask_turn(self) -> None:
+        """P7. Play a card, or flip the Up&Down card."""
+        self.phase, self.bonus_pile, self.flips = TURN, None, 0
+        self.legal = self._plays() | FLIP_IS_LEGAL
+
+    def _ask_play(self) -> None:
+        """P8. After a flip a card has to be played; only who can't flips again."""
+        self.phase, self.bonus_pile = PLAY, None
+        self.legal = self._plays() or FLIP_IS_LEGAL
+
+    def _ask_bonus(self, pile: int, actions: int) -> None:
+        """P10. One of the bonus's `actions`, or none."""
+        self.phase, self.bonus_pile = BONUS, pile
+        self.legal = actions | PASS_IS_LEGAL
+
+    def _plays(self) -> int:
+        """P6. The legal actions that play a card, of the hand or the face-up Row, on either pile that it covers."""
         seat = self.player
         assert seat is not None
         row_0, row_1 = self.row[seat]
-        return self.hand[seat] | (row_0 | row_1) & self.face_up
-
-    def _plays(self) -> int:
-        """The legal actions that play a card, on either pile."""
-        cards, covers, (top_0, top_1) = self._playable(), COVERS[self.direction], self.tops
-        return (cards & covers[top_0]) << PLAY_SHIFT[0] | (cards & covers[top_1]) << PLAY_SHIFT[1]
+        cards = self.hand[seat] | (row_0 | row_1) & self.face_up
+        covers, (top_0, top_1) = COVERS[self.direction], self.tops
+        return (cards & covers[top_0] | (cards & covers[top_1]) << NUM_CARDS) << FIRST_PLAY
 
     def _bonus_actions(self, pile: int) -> int:
         """P10. A bonus's actions but for passing: (a) another card on the same pile, (b) a Row pile to flip."""
-        assert self.player is not None
-        actions = (self._playable() & COVERS[self.direction][self.tops[pile]]) << PLAY_SHIFT[pile]
-        row_0, row_1 = self.row[self.player]
-        if row_0 & ~self.face_up:  # P11: a single face-up card cannot be flipped
-            actions |= TURN_IS_LEGAL[0]
-        if row_1 & ~self.face_up:
-            actions |= TURN_IS_LEGAL[1]
+        seat = self.player
+        assert seat is not None
+        row_0, row_1 = self.row[seat]
+        face_up = self.face_up
+        cards = self.hand[seat] | (row_0 | row_1) & face_up
+        actions = (cards & COVERS[self.direction][self.tops[pile]]) << PLAY_SHIFT[pile]
+        if row_0 & ~face_up:  # P11: a single face-up card cannot be flipped
+            actions |= TURN_0_IS_LEGAL
+        if row_1 & ~face_up:
+            actions |= TURN_1_IS_LEGAL
         return actions
 
     def _row(self, seat: int) -> int:
         """All cards of a seat's Row, face-up and face-down."""
         row_0, row_1 = self.row[seat]
         return row_0 | row_1
+
+    def _lane(self, seat: int, pile: int) -> int:
+        """Where a Row pile's cards begin in `known_row`."""
+        return (ROW_PILES * seat + pile) * self.num_cards
 
     # ------------------------------------------------------------------------------------------ the end
 
@@ -419,6 +467,11 @@ class Game:
         self.buried = bits.set_of(position["buried"])
         known = bits.set_of(pile["down"] for pile in piles if pile["known"])
         self.public = self.buried | bits.set_of(self.tops) | self.face_up | known
+        self.known_row = self.hidden = 0
+        for seat, row in enumerate(self.row):
+            for pile, cards in enumerate(row):
+                self.known_row |= (cards & self.public) << self._lane(seat, pile)
+                self.hidden |= (cards & ~self.public != 0) << ROW_PILES * seat + pile
         self.pile = list(position["draw_pile"])[::-1]
         self.fresh = bits.set_of(position["fresh"])
         self.reshuffles = position["reshuffles"]
@@ -435,7 +488,13 @@ class Game:
 
 def points(cards: int) -> int:
     """The sum of the cards' values."""
-    return sum(value_of(card) for card in bits.members(cards))
+    plane_0, plane_1, plane_2, plane_3 = VALUE_PLANES
+    return (
+        (cards & plane_0).bit_count()
+        + 2 * (cards & plane_1).bit_count()
+        + 4 * (cards & plane_2).bit_count()
+        + 8 * (cards & plane_3).bit_count()
+    )
 
 
 def _pile_set(pile: dict[str, Any]) -> int:

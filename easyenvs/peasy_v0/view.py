@@ -6,6 +6,7 @@ views. A view never holds another seat's hand, a face-down card that nobody has 
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any
@@ -14,7 +15,15 @@ import numpy as np
 
 from easyenvs.core.arrays import Index
 from easyenvs.core.views import known
-from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, NUM_CARDS, ROW_PILES
+from easyenvs.peasy_v0.cards import (
+    COLOURS_IN_PLAY,
+    DISCARD_PILES,
+    NUM_CARDS,
+    ROW_PILES,
+    Direction,
+    Phase,
+    cards_in_play,
+)
 from easyenvs.peasy_v0.options import Rules
 
 if TYPE_CHECKING:
@@ -81,6 +90,12 @@ ROTATE = {players: [itemgetter(*((seat + d) % players for d in range(players))) 
 """ROTATE[players][seat](by_seat): the same by distance from `seat`."""
 
 
+Situation = tuple[Phase, "int | None", int, Direction, "int | None", int, bool]
+"""Phase, acting seat, viewing seat, direction, bonus pile, flips, whether the round has had a reshuffle."""
+
+_size = int.bit_count
+
+
 def of_game(game: Game, seat: int) -> View:
     """The view of one seat of one game, in plain numbers."""
     relative = ROTATE[game.num_players][seat]
@@ -127,6 +142,70 @@ def of_game(game: Game, seat: int) -> View:
         unseen ^ unseen_fresh,
         reshuffled,
     )
+
+
+class PackedView:
+    """What `of_game` says and observations hold, as one number: for the encoders of one game, where a View's names cost
+    as much as what they name. It reads the public state, the viewer's hand and the sizes of what is hidden. From bit 0:
+
+        the status word, which `status[situation]` gives (a `Situation`)
+        for every Row pile a bit: View.hidden
+        lanes of as many bits as cards are in play: View.tops, row, face_up, hand, buried, unseen_fresh, unseen_old
+    """
+
+    def __init__(self, rules: Rules, status: Mapping[Situation, int], status_width: int) -> None:
+        players, cards = rules.num_players, cards_in_play(rules.num_players)
+        lanes = ROW_PILES * players
+        self._status = status
+        self._cards, self._row_width = cards, lanes * cards
+        self._hidden_at = status_width
+        tops_at = status_width + lanes
+        self._top_0 = [1 << tops_at + card for card in range(cards)]
+        self._top_1 = [top << cards for top in self._top_0]
+        self._rows_at = tops_at + DISCARD_PILES * cards
+        # By seat: how many lanes of Row piles come before its own, and how many from there on.
+        self._before = [ROW_PILES * seat for seat in range(players)]
+        self._after = [lanes - before for before in self._before]
+        self._relative = ROTATE[players]
+        self._all_rows, self._all_flags = (1 << self._row_width) - 1, (1 << lanes) - 1
+        self._last_round = None if rules.num_rounds is None else rules.num_rounds - 1
+        self._clock_tick = rules.clock_tick
+
+    def read(self, game: Game, seat: int) -> tuple[int, list[int]]:
+        """The packed view, and the numbers: hand_size, hand_fresh, totals, draw_size, rounds left, clock."""
+        relative, cards = self._relative[seat], self._cards
+        hands = relative(game.hand)
+        hand = hands[0]
+        hand_size = hand_fresh = [*map(_size, hands)]
+        word = game.deck ^ hand ^ game.public  # the unseen cards: no card of a hand is public
+        is_reshuffled = game.reshuffles > 0
+        if is_reshuffled:  # else every card is fresh
+            fresh = game.fresh
+            hand_fresh = [*map(_size, map(fresh.__and__, hands))]
+            unseen_fresh = word & fresh
+            word = (word ^ unseen_fresh) << cards | unseen_fresh
+        rows, hidden, (top_0, top_1) = game.known_row, game.hidden, game.tops
+        if seat:  # its own lanes to the front
+            before, after = self._before[seat], self._after[seat]
+            rows = (rows >> before * cards | rows << after * cards) & self._all_rows
+            hidden = (hidden >> before | hidden << after) & self._all_flags
+        word = ((word << cards | game.buried) << cards | hand) << cards | game.face_up
+        last = self._last_round
+        return (
+            (word << self._row_width | rows) << self._rows_at
+            | hidden << self._hidden_at
+            | self._top_0[top_0]
+            | self._top_1[top_1]
+            | self._status[game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, is_reshuffled],
+            [
+                *hand_size,
+                *hand_fresh,
+                *relative(game.totals),
+                len(game.pile),
+                0 if last is None else last - game.round,
+                game.decisions // self._clock_tick,
+            ],
+        )
 
 
 def of_games(machine: Machine, seat: Index) -> View:
