@@ -68,7 +68,12 @@ def seat_plan(players: int, deals: int) -> tuple[npt.NDArray[np.intp], npt.NDArr
 
 
 def play_on_batch(
-    game: GameDefinition, players: int, seeds: list[int], seats: npt.NDArray[np.intp], pair: tuple[Policy, Policy], advance: Advance
+    game: GameDefinition,
+    players: int,
+    seeds: list[int],
+    seats: npt.NDArray[np.intp],
+    pair: tuple[Policy, Policy],
+    advance: Advance,
 ) -> tuple[Any, Any, Any, Any]:
     """The games with these seeds, the challenger in these seats: ranks, scores [M, P], decisions, truncated [M]."""
     games = game.batch(len(seeds), num_players=players, seed=seeds)
@@ -84,7 +89,12 @@ def play_on_batch(
 
 
 def play_on_aec(
-    game: GameDefinition, players: int, seeds: list[int], seats: npt.NDArray[np.intp], pair: tuple[Policy, Policy], advance: Advance
+    game: GameDefinition,
+    players: int,
+    seeds: list[int],
+    seats: npt.NDArray[np.intp],
+    pair: tuple[Policy, Policy],
+    advance: Advance,
 ) -> tuple[Any, Any, Any, Any]:
     """The same through the AEC environment, one game after the other."""
     env = game.env(num_players=players, observation="bits")
@@ -118,7 +128,15 @@ def interval(by_deal: npt.NDArray[np.float64]) -> float:
 
 
 def play_match(
-    game: GameDefinition, players: int, policy: str, against: str, *, deals: int, seed: int, engine: str, advance: Advance
+    game: GameDefinition,
+    players: int,
+    policy: str,
+    against: str,
+    *,
+    deals: int,
+    seed: int,
+    engine: str,
+    advance: Advance,
 ) -> Result:
     """Every deal once with `policy` in each seat and `against` in the others."""
     pair = (load_policy(policy, game), load_policy(against, game))
@@ -194,7 +212,9 @@ def plot(results: list[Result], path: Path) -> None:
         capsize=4,
     )
     for position, r in zip(positions, results, strict=True):
-        axes.annotate(f"{r.placement:+.2f}", (min(r.placement, 1.0) / 2, position), ha="center", va="center", color="white")
+        axes.annotate(
+            f"{r.placement:+.2f}", (min(r.placement, 1.0) / 2, position), ha="center", va="center", color="white"
+        )
     axes.set_yticks(positions, labels)
     axes.invert_yaxis()
     axes.axvline(0, color="black", linewidth=0.8)
@@ -209,7 +229,9 @@ def main(
     players: Annotated[str, typer.Option(help="Numbers of players, as in '2 4'.")] = "2 4",
     deals: Annotated[int, typer.Option(min=2, help="Deals a match; each is played once a seat.")] = 2000,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
-    engine: Annotated[str, typer.Option(help="batch: all games at once; aec: one by one through PettingZoo.")] = "batch",
+    engine: Annotated[
+        str, typer.Option(help="batch: all games at once; aec: one by one through PettingZoo.")
+    ] = "batch",
     json: Annotated[Path | None, typer.Option(help="Write the results to this file.")] = None,
     plot_to: Annotated[Path | None, typer.Option("--plot", help="Draw the results into this PNG or SVG file.")] = None,
 ) -> None:
@@ -228,16 +250,28 @@ def main(
     console.print(machine_text(), style="dim")
     matches = [(d, n, *match) for d in chosen for n in numbers for match in MATCHES]
     results = []
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("games"), TimeRemainingColumn())
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("games"),
+        TimeRemainingColumn(),
+    )
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=sum(deals * number for _, number, _, _ in matches))
         for definition, number, policy, against in matches:
             progress.update(task, description=f"{definition.id}, {number} players: {policy} against {against}")
             results.append(
                 play_match(
-                    definition, number, policy, against,
-                    deals=deals, seed=seed, engine=engine, advance=lambda more: progress.advance(task, more),
-                )  # fmt: skip
+                    definition,
+                    number,
+                    policy,
+                    against,
+                    deals=deals,
+                    seed=seed,
+                    engine=engine,
+                    advance=lambda more: progress.advance(task, more),
+                )
             )
     console.print(table(results))
     if json is not None:

@@ -139,7 +139,9 @@ def single_games(games: list[GameDefinition]) -> dict[str, Any]:
         with warnings.catch_warnings(action="ignore"):  # PettingZoo 1.27 has another way to make these, 1.25 has not
             from pettingzoo.classic import connect_four_v3, tictactoe_v3
     except ImportError as error:
-        raise SystemExit(f'PettingZoo\'s classic games need the extra "render": pip install "easyenvs[render]" ({error})') from error
+        raise SystemExit(
+            f'PettingZoo\'s classic games need the extra "render": pip install "easyenvs[render]" ({error})'
+        ) from error
     envs: dict[str, Any] = {}
     for kind in ("raw_env", "env"):
         envs[f"connect_four_v3.{kind}"] = getattr(connect_four_v3, kind)()
@@ -157,7 +159,9 @@ def rate(value: float) -> str:
     return f"{value / 1e6:.2f}M" if value >= 1e6 else f"{value:,.0f}"
 
 
-def batch_table(game: GameDefinition, players: list[int], sizes: list[int], repeats: int, share: float, console: Console) -> tuple[Table, list[Any]]:
+def batch_table(
+    game: GameDefinition, players: list[int], sizes: list[int], repeats: int, share: float, console: Console
+) -> tuple[Table, list[Any]]:
     """Measure many games at once."""
     table = Table(title=f"{game.id}: decisions/s on one core, best / median of {repeats} repeats")
     table.add_column("players", justify="right")
@@ -166,7 +170,9 @@ def batch_table(game: GameDefinition, players: list[int], sizes: list[int], repe
         table.add_column(name, justify="right")
     table.add_column("bytes/game", justify="right")
     results = []
-    with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console, transient=True) as progress:
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
+    ) as progress:
         task = progress.add_task("", total=len(players) * len(sizes) * len(KINDS))
         for number in players:
             for size in sizes:
@@ -177,10 +183,21 @@ def batch_table(game: GameDefinition, players: list[int], sizes: list[int], repe
                     rates = measure(games, kind, repeats, share)
                     best, median = rates[0], rates[len(rates) // 2]
                     cells.append(f"{rate(best)} / {rate(median)}")
-                    results.append({"game": game.id, "players": number, "games": size, "what": name, "best": best, "median": median})
+                    results.append(
+                        {
+                            "game": game.id,
+                            "players": number,
+                            "games": size,
+                            "what": name,
+                            "best": best,
+                            "median": median,
+                        }
+                    )
                     progress.advance(task)
                 table.add_row(str(number), f"{size:,}", *cells, f"{games.nbytes / size:,.0f}")
-                results.append({"game": game.id, "players": number, "games": size, "bytes per game": games.nbytes / size})
+                results.append(
+                    {"game": game.id, "players": number, "games": size, "bytes per game": games.nbytes / size}
+                )
     return table, results
 
 
@@ -188,7 +205,9 @@ def loop_table(games: list[GameDefinition], repeats: int, seconds: float, consol
     """Measure one game through PettingZoo, the environments in turn."""
     envs = single_games(games)
     rates: dict[str, list[float]] = {name: [] for name in envs}
-    with Progress(TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console, transient=True) as progress:
+    with Progress(
+        TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn(), console=console, transient=True
+    ) as progress:
         task = progress.add_task("", total=repeats * len(envs))
         for _ in range(repeats):
             for name, env in envs.items():
@@ -206,7 +225,9 @@ def loop_table(games: list[GameDefinition], repeats: int, seconds: float, consol
         best, median = max(values), float(np.median(values))
         ratios = best / max(peer), median / float(np.median(peer))
         table.add_row(name, f"{rate(best)} / {rate(median)}", f"{ratios[0]:.2f} / {ratios[1]:.2f}")
-        results.append({"environment": name, "best": best, "median": median, "ratio best": ratios[0], "ratio median": ratios[1]})
+        results.append(
+            {"environment": name, "best": best, "median": median, "ratio best": ratios[0], "ratio median": ratios[1]}
+        )
     return table, results
 
 

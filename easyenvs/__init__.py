@@ -1,10 +1,12 @@
 """Reinforcement-learning environments for real card games.
 
-    import easyenvs
+import easyenvs
 
-    env = easyenvs.peasy_v0.env(num_players=4)         # one game, PettingZoo AEC
-    games = easyenvs.peasy_v0.batch(4096, seed=0)      # many games at once
+env = easyenvs.peasy_v0.env(num_players=4)         # one game, PettingZoo AEC
+games = easyenvs.peasy_v0.batch(4096, seed=0)      # many games at once
 """
+
+from typing import Any
 
 from easyenvs.core.errors import (
     ActionTypeError,
@@ -30,5 +32,9 @@ __all__ = [
     "register",
 ]
 
-# Every game of this package is an attribute of it: `easyenvs.peasy_v0`.
 find_games()
+
+
+def __getattr__(name: str) -> Any:
+    # Games are found, not listed: each is an attribute of this package all the same, `easyenvs.peasy_v0`.
+    raise AttributeError(f"module 'easyenvs' has no attribute {name!r}; games are {', '.join(games())}")

@@ -31,7 +31,9 @@ def find_game(game: str | GameDefinition | ModuleType) -> GameDefinition:
         return game.GAME  # type: ignore[no-any-return]
     if isinstance(game, str) and game in _games:
         return _games[game]
-    raise ValueError(f"{game!r} is no game; games are {', '.join(_games)}. One from elsewhere: easyenvs.register(module)")
+    raise ValueError(
+        f"{game!r} is no game; games are {', '.join(_games)}. One from elsewhere: easyenvs.register(module)"
+    )
 
 
 def register(module: ModuleType) -> GameDefinition:
@@ -71,4 +73,6 @@ def find_games() -> None:
         try:
             register(entry.load())
         except Exception as error:  # a broken plug-in must not take the other games with it, but it must be heard
-            warnings.warn(f"the game {entry.name!r} ({entry.value}) can't be used: {error!r}", RuntimeWarning, stacklevel=2)
+            warnings.warn(
+                f"the game {entry.name!r} ({entry.value}) can't be used: {error!r}", RuntimeWarning, stacklevel=2
+            )

@@ -1,6 +1,6 @@
 """One game of Easy Peasy through PettingZoo, with a random legal action for every agent.
 
-    python examples/play_one_game.py
+python examples/play_one_game.py
 """
 
 from __future__ import annotations

@@ -20,7 +20,9 @@ from tests.peasy_v0.positions import position
 peasy = easyenvs.peasy_v0
 quick = settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 
-NOT_INTEGERS = st.one_of(st.floats(), st.text(), st.booleans(), st.lists(st.integers()), st.complex_numbers(), st.binary())
+NOT_INTEGERS = st.one_of(
+    st.floats(), st.text(), st.booleans(), st.lists(st.integers()), st.complex_numbers(), st.binary()
+)
 
 
 def state_of(games: Batch) -> Any:
@@ -167,7 +169,9 @@ def test_one_illegal_action_refuses_the_whole_call(games: Batch, actions: list[i
     wrong = [i for i, a in enumerate(actions) if not legal[i, a]]
     if not wrong:
         return
-    with pytest.raises(easyenvs.IllegalActionError, match=rf"game {wrong[0]}, seat \d, phase \w+: action {actions[wrong[0]]} "):
+    with pytest.raises(
+        easyenvs.IllegalActionError, match=rf"game {wrong[0]}, seat \d, phase \w+: action {actions[wrong[0]]} "
+    ):
         games.step(actions)
     assert state_of(games) == before
 
@@ -181,7 +185,7 @@ def test_one_illegal_action_refuses_the_whole_call(games: Batch, actions: list[i
 )  # fmt: skip
 def test_wrong_dtypes_and_shapes_of_actions(games: Batch, actions: Any) -> None:
     before = state_of(games)
-    with pytest.raises(easyenvs.ActionTypeError, match="integers of shape|no array") as caught:
+    with pytest.raises(easyenvs.ActionTypeError, match=r"integers of shape|no array") as caught:
         games.step(actions)
     assert isinstance(caught.value, (ValueError, TypeError))
     assert state_of(games) == before
@@ -281,7 +285,10 @@ BAD: dict[str, tuple[Any, str]] = {
     "three tops": (changed(tops=[13, 28, 0]), "tops is .* a list of 2"),
     "one hand": (changed(hands=[[1]]), "hands is .* a list of 2"),
     "three row piles": (changed(rows=[GOOD["rows"][0] + GOOD["rows"][0][:1], GOOD["rows"][1]]), r"rows\[0\] is"),
-    "a row pile without known": (changed(rows=[[{"up": 7, "down": 30}, GOOD["rows"][0][1]], GOOD["rows"][1]]), r"rows\[0\]\[0\] is"),
+    "a row pile without known": (
+        changed(rows=[[{"up": 7, "down": 30}, GOOD["rows"][0][1]], GOOD["rows"][1]]),
+        r"rows\[0\]\[0\] is",
+    ),
     "known nothing": (changed(rows=row(down=None, known=True)), "is known, but no card is face-down"),
     "a float card": (changed(tops=[13.0, 28]), "tops holds 13.0"),
     "a bool card": (changed(tops=[True, 28]), "tops holds True"),
@@ -409,14 +416,20 @@ def test_unknown_games_policies_and_actions() -> None:
         (3, r"3 is no policy"),
     ):
         with pytest.raises(ValueError, match=message):
-            load_policy(name, peasy.GAME)  # type: ignore[arg-type]
+            load_policy(name, peasy.GAME)
     env = peasy.raw_env()
-    for text, kind in (("R11>0", ValueError), ("X1>0", ValueError), ("R1>2", ValueError), ("", ValueError), (3, TypeError)):
+    for text, kind in (
+        ("R11>0", ValueError),
+        ("X1>0", ValueError),
+        ("R1>2", ValueError),
+        ("", ValueError),
+        (3, TypeError),
+    ):
         with pytest.raises(kind, match="no action"):
-            env.parse_action(text)  # type: ignore[arg-type]
+            env.parse_action(text)
     for action in (-1, 126, 1.5, True):
         with pytest.raises(ValueError, match="ids are 0 … 125"):
-            env.action_name(action)  # type: ignore[arg-type]
+            env.action_name(action)
     env.reset(seed=0)
     with pytest.raises(KeyError, match="agents are player_0, player_1"):
         env.observe("player_9")

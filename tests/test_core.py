@@ -39,7 +39,9 @@ def test_scalar_and_vectorised_are_the_same_bit_for_bit(rows: list[tuple[int, in
     assert chance.mix_array(u64(a)).tolist() == [chance.mix(x) for x in a]
     derived = chance.derive_array(chance.DOMAIN_ROW, u64(a), u64(b)).tolist()
     assert derived == [chance.derive(chance.DOMAIN_ROW, x, y) for x, y in zip(a, b, strict=True)]
-    assert chance.derive_array(chance.DOMAIN_ROW, u64(a), b[0]).tolist() == [chance.derive(chance.DOMAIN_ROW, x, b[0]) for x in a]
+    assert chance.derive_array(chance.DOMAIN_ROW, u64(a), b[0]).tolist() == [
+        chance.derive(chance.DOMAIN_ROW, x, b[0]) for x in a
+    ]
     keys = chance.event_key_array(u64(a), u64(c), 3)
     assert keys.tolist() == [chance.event_key(x, z, 3) for x, z in zip(a, c, strict=True)]
 
@@ -108,7 +110,9 @@ def test_sets(cards: set[int]) -> None:
 def test_select_finds_the_rth_member(sets: list[int], rng: random.Random) -> None:
     words = u64([s >> 64 * w & chance.MASK64 for s in sets for w in range(3)]).reshape(-1, 3)
     ranks = [rng.randrange(s.bit_count()) for s in sets]
-    assert bits.select(words, np.array(ranks)).tolist() == [bits.members(s)[r] for s, r in zip(sets, ranks, strict=True)]
+    assert bits.select(words, np.array(ranks)).tolist() == [
+        bits.members(s)[r] for s, r in zip(sets, ranks, strict=True)
+    ]
 
 
 @given(st.lists(st.tuples(st.integers(1, 64), st.integers(0, 2**64 - 1)), min_size=1, max_size=20))

@@ -16,7 +16,9 @@ ROOT = Path(__file__).resolve().parents[1]
 def run(code: str, *, path: list[Path], cwd: Path) -> str:
     """Run Python code in a process of its own, with these folders before everything else that is importable."""
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, path))}
-    done = subprocess.run([sys.executable, "-W", "error", "-c", code], cwd=cwd, env=environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code], cwd=cwd, env=environment, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
     return done.stdout
 
@@ -25,7 +27,11 @@ def run(code: str, *, path: list[Path], cwd: Path) -> str:
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The built wheel."""
     target = tmp_path_factory.mktemp("wheel")
-    build = "from hatchling.builders.wheel import WheelBuilder as W; import sys; print(next(W(sys.argv[1]).build(directory=sys.argv[2])))"
+    build = """
+import sys
+from hatchling.builders.wheel import WheelBuilder
+print(*WheelBuilder(sys.argv[1]).build(directory=sys.argv[2]))
+"""
     done = subprocess.run([sys.executable, "-c", build, str(ROOT), str(target)], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     return next(target.glob("*.whl"))
@@ -71,9 +77,10 @@ def test_a_bare_install_imports_and_plays(installed: Path, tmp_path: Path) -> No
     """None of the extras is imported, or needed."""
     code = """
 import sys
+EXTRAS = {"torch", "pygame", "stable_baselines3", "sb3_contrib", "matplotlib", "rich", "typer", "pytest", "hypothesis"}
 class Refuse:
     def find_spec(self, name, path=None, target=None):
-        if name.split(".")[0] in {"torch", "pygame", "stable_baselines3", "sb3_contrib", "matplotlib", "rich", "typer", "pytest", "hypothesis"}:
+        if name.split(".")[0] in EXTRAS:
             raise AssertionError(f"{name} is imported")
 sys.meta_path.insert(0, Refuse())
 import easyenvs

@@ -61,7 +61,7 @@ def test_whole_games(game: GameDefinition, kind: str, reward: str) -> None:
     rng = np.random.default_rng(0)
     for seed in range(4):
         env.reset(seed=seed)
-        by_last, by_rewards = ({agent: 0.0 for agent in env.possible_agents} for _ in "ab")
+        by_last, by_rewards = (dict.fromkeys(env.possible_agents, 0.0) for _ in "ab")
         left, infos = [], {}
         for agent in env.agent_iter():
             observation, earned, terminated, truncated, info = env.last()
@@ -81,15 +81,19 @@ def test_whole_games(game: GameDefinition, kind: str, reward: str) -> None:
         ranks = [infos[agent]["rank"] for agent in env.possible_agents]
         scores = [infos[agent]["score"] for agent in env.possible_agents]
         assert scores == env.snapshot()["totals" if "totals" in env.snapshot() else "scores"]
-        assert all(isinstance(score, int) and isinstance(rank, float) for score, rank in zip(scores, ranks, strict=True))
+        assert all(
+            isinstance(score, int) and isinstance(rank, float) for score, rank in zip(scores, ranks, strict=True)
+        )
         if reward == "placement":
-            assert [by_last[agent] for agent in env.possible_agents] == pytest.approx([1 - (rank - 1) for rank in ranks])
+            assert [by_last[agent] for agent in env.possible_agents] == pytest.approx(
+                [1 - (rank - 1) for rank in ranks]
+            )
 
 
 @games
 def test_the_spaces(game: GameDefinition) -> None:
     for players in (2, 3, 6):
-        env = game.env(num_players=players)
+        env: Any = game.env(num_players=players)
         for agent in env.possible_agents:
             assert env.action_space(agent) is env.action_space(agent)
             assert env.observation_space(agent) is env.observation_space(agent)

@@ -66,7 +66,9 @@ def test_a_policy_is_a_function_of_its_decision_alone(game: GameDefinition, name
                 np.testing.assert_array_equal(getattr(d, f), v)
             order = np.random.default_rng(number).permutation(200)
             np.testing.assert_array_equal(checked_choice(policy, decisions(games, order, seed=3)), choice[order])
-            np.testing.assert_array_equal(checked_choice(policy, decisions(games, order[:7], seed=3)), choice[order[:7]])
+            np.testing.assert_array_equal(
+                checked_choice(policy, decisions(games, order[:7], seed=3)), choice[order[:7]]
+            )
 
 
 @named

@@ -58,7 +58,9 @@ def test_random_vs_heuristic_on_both_engines(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_arguments_end_with_a_message_and_no_traceback(arguments: list[str], message: str) -> None:
-    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"})
+    done = subprocess.run(
+        [sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, env={**os.environ, "COLUMNS": "200"}
+    )
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr

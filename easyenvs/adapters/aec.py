@@ -19,8 +19,7 @@ from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
 from easyenvs.core import bits, chance, rewards, snapshots, views
-from easyenvs.core.batch import check_engine, check_seed, illegal_text, make_rules
-from easyenvs.core.batch import ENV_OPTIONS
+from easyenvs.core.batch import ENV_OPTIONS, check_engine, check_seed, illegal_text, make_rules
 from easyenvs.core.encoders import Single, make_encoder
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError
 from easyenvs.core.game import GameDefinition
@@ -52,7 +51,9 @@ class _AfterReset:
 def check_render_mode(render_mode: object) -> str | None:
     """A render mode that works, or an OptionError."""
     if render_mode in LATER_RENDER_MODES and isinstance(render_mode, str):
-        refuse_option("render_mode", render_mode, f"None or {RENDER_MODES[0]!r}: {render_mode!r} is not available in this version")
+        refuse_option(
+            "render_mode", render_mode, f"None or {RENDER_MODES[0]!r}: {render_mode!r} is not available in this version"
+        )
     mode: str | None = choice_option("render_mode", render_mode, (None, *RENDER_MODES))
     return mode
 
@@ -87,7 +88,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         engine: str = ENV_OPTIONS["engine"],
         **rules: Any,
     ) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.game = game
         self.rules = make_rules(game, rules, list(ENV_OPTIONS))
         self.reward: str = choice_option("reward", reward, rewards.REWARDS)
@@ -112,7 +113,9 @@ class RawEnv(AECEnv[str, Observation, int]):
             )
             for agent in self.possible_agents
         }
-        self.action_spaces = {agent: spaces.Discrete(self.num_actions) for agent in self.possible_agents}
+        self.action_spaces: dict[str, Any] = {
+            agent: spaces.Discrete(self.num_actions) for agent in self.possible_agents
+        }
         self.state_space = spaces.Box(0.0, 1.0, (game.encode.state_slices(self.rules)[-1].stop,), np.float32)
         self._game: Any = make_game(game, self.rules, self.engine)
         is_python = not isinstance(self._game, MachineGame)
@@ -150,8 +153,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         """The space of an agent's observations, the same object at every call."""
         return self.observation_spaces[agent]
 
-    def action_space(self, agent: str) -> spaces.Discrete:  # type: ignore[override]
-        """The space of an agent's actions, the same object at every call."""
+    def action_space(self, agent: str) -> Any:
+        """The space of an agent's actions, a `Discrete`, the same object at every call."""
         return self.action_spaces[agent]
 
     # ------------------------------------------------------------------------------------------ reset, restore
@@ -190,7 +193,9 @@ class RawEnv(AECEnv[str, Observation, int]):
             position = snapshots.check(self.game, self.rules, snapshot, first)
             self._first_seed = first
         else:
-            position = snapshots.check(self.game, self.rules, snapshot, chance.next_seed(self._first_seed, self._game_index))
+            position = snapshots.check(
+                self.game, self.rules, snapshot, chance.next_seed(self._first_seed, self._game_index)
+            )
         self._game.set_position(position)
         self._begin()
 
@@ -209,7 +214,7 @@ class RawEnv(AECEnv[str, Observation, int]):
     # ------------------------------------------------------------------------------------------ what agents see
 
     @property
-    def terminations(self) -> dict[str, bool]:  # type: ignore[override]
+    def terminations(self) -> dict[str, bool]:
         """Whether each agent's game has ended by the rules."""
         self._need_attribute("terminations")
         return self._terminations
@@ -222,7 +227,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._ended = any(value.values())
 
     @property
-    def truncations(self) -> dict[str, bool]:  # type: ignore[override]
+    def truncations(self) -> dict[str, bool]:
         """Whether each agent's game has ended by R6."""
         self._need_attribute("truncations")
         return self._truncations
@@ -351,7 +356,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         action: int = self.game.notation.parse_action(text)
         return action
 
-    def step(self, action: int | None) -> None:  # type: ignore[override]
+    def step(self, action: int | None) -> None:
         """Play `action` for `agent_selection`; None where its game is over.
 
         Raises:
@@ -362,7 +367,7 @@ class RawEnv(AECEnv[str, Observation, int]):
             self._need_reset("step")
             if not self.agents:
                 raise NotResetError("the game is over and every agent has left: call reset()")
-            self._was_dead_step(action)  # type: ignore[arg-type]
+            self._was_dead_step(action)
             return
         number = action if type(action) is int else self._as_action(action)
         game = self._game
@@ -421,7 +426,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._cumulative_rewards = {agent: before[agent] + self.rewards[agent] for agent in self.agents}
         self._owes = any(paid) or any(self._cumulative_rewards.values())
 
-    def _was_dead_step(self, action: int | None) -> None:  # type: ignore[override]
+    def _was_dead_step(self, action: int | None) -> None:
         """An agent whose game is over leaves; the next one, in seat order, is selected."""
         if action is not None:
             raise ValueError("when an agent is dead, the only valid action is None")
@@ -448,7 +453,10 @@ class RawEnv(AECEnv[str, Observation, int]):
         text: str = self.game.notation.view_text(self._view_of(game, seat))
         if self._ended:
             places = self._places()
-            results = [f"{a}: {s} points, rank {r:g}" for a, s, r in zip(self.possible_agents, game.scores, places, strict=True)]
+            results = [
+                f"{a}: {s} points, rank {r:g}"
+                for a, s, r in zip(self.possible_agents, game.scores, places, strict=True)
+            ]
             return f"{self.agent_selection} looks at the table\n{text}\n" + "\n".join(results)
         names = self.game.notation.ACTION_NAMES
         legal = "  ".join(f"{action}:{names[action]}" for action in self.legal_actions())
@@ -486,7 +494,7 @@ class Env(RawEnv):
         super()._begin()
         self._has_updated = True
 
-    def step(self, action: int | None) -> None:  # type: ignore[override]
+    def step(self, action: int | None) -> None:
         """Play `action` for `agent_selection`; None where its game is over."""
         if not self._is_reset:
             EnvLogger.error_step_before_reset()
@@ -518,7 +526,8 @@ class Env(RawEnv):
         return bool(self.action_spaces[self.agent_selection].contains(action))
 
     def _out_of_space(self, action: object) -> str:
-        return f"action is not in action space: {action!r} is given to {self.agent_selection}, an integer 0 … {self.num_actions - 1} is accepted"
+        accepted = f"an integer 0 … {self.num_actions - 1}"
+        return f"action is not in action space: {action!r} is given to {self.agent_selection}, {accepted} is accepted"
 
     def _as_action(self, action: object) -> int:
         number = as_integer(action)

@@ -1,6 +1,6 @@
 """Many games at once: what every batch does, once. Seeding, checking, autoreset, rewards, snapshots, copies.
 
-    N games  P seats  A actions  W words of 64 action bits  M the games of a subset
+N games  P seats  A actions  W words of 64 action bits  M the games of a subset
 """
 
 from __future__ import annotations
@@ -25,7 +25,12 @@ ENGINES: Final = ("python", "numpy")
 OVER: Final = 255  # in a machine's `player`: the game is over
 MAX_GAMES: Final = 10**8
 
-ENV_OPTIONS: Final[dict[str, Any]] = {"reward": "placement", "observation": "flat", "render_mode": None, "engine": "python"}
+ENV_OPTIONS: Final[dict[str, Any]] = {
+    "reward": "placement",
+    "observation": "flat",
+    "render_mode": None,
+    "engine": "python",
+}
 BATCH_OPTIONS: Final[dict[str, Any]] = {"seed": None, "reward": "placement", "autoreset": False, "engine": "numpy"}
 
 
@@ -286,9 +291,8 @@ class Batch:
 
     @property
     def nbytes(self) -> int:
-        """Memory of the games' state, in bytes (numpy engine)."""
-        arrays = {id(v): v.nbytes for v in vars(self._machine).values() if isinstance(v, np.ndarray) and v.base is None}
-        return sum(arrays.values())
+        """Memory of the games' state in bytes; 0 with the Python engine, which can't tell."""
+        return int(getattr(self._machine, "nbytes", 0))
 
     def encoder(self, observation: str | Encoder) -> Encoder:
         """The encoder of that name, made once; an encoder object is its own."""
@@ -397,7 +401,9 @@ class Batch:
 
     def _deal_next(self, rows: Index) -> None:
         self._game_index[rows] += np.uint64(1)
-        self._machine.deal(rows, chance.derive_array(chance.DOMAIN_NEXT, self._first_seed[rows], self._game_index[rows]))
+        self._machine.deal(
+            rows, chance.derive_array(chance.DOMAIN_NEXT, self._first_seed[rows], self._game_index[rows])
+        )
 
     def _checked_rows(self, where: npt.ArrayLike) -> tuple[Index, bool]:
         """Row indices of a `where`, and whether it was a mask."""
@@ -410,7 +416,8 @@ class Batch:
             return self._rows[:0], False
         if given.dtype.kind not in "iu" or given.ndim != 1:
             raise ValueError(
-                f"where is {given.dtype} of shape {given.shape}; a bool mask [{self.num_games}] or integer indices [M] are accepted"
+                f"where is {given.dtype} of shape {given.shape}; "
+                f"a bool mask [{self.num_games}] or integer indices [M] are accepted"
             )
         if given.min() < 0 or given.max() >= self.num_games:
             wrong = given[(given < 0) | (given >= self.num_games)][0]
@@ -421,7 +428,9 @@ class Batch:
             raise ValueError(f"where holds the index {values[counts > 1][0]} more than once; indices have to be unique")
         return rows, False
 
-    def _checked_actions(self, actions: npt.ArrayLike, where: npt.ArrayLike | None) -> tuple[npt.NDArray[Any], Index | None]:
+    def _checked_actions(
+        self, actions: npt.ArrayLike, where: npt.ArrayLike | None
+    ) -> tuple[npt.NDArray[Any], Index | None]:
         """The actions to play and the rows to play them in (None: all), by type and shape."""
         try:
             chosen = np.asarray(actions)
@@ -438,7 +447,12 @@ class Batch:
             raise ActionTypeError(
                 f"actions are {chosen.dtype} of shape {chosen.shape}; integers of shape {expected} are accepted"
             )
-        if rows is not None and expected == (self.num_games,) and where is not None and np.asarray(where).dtype == np.bool_:
+        if (
+            rows is not None
+            and expected == (self.num_games,)
+            and where is not None
+            and np.asarray(where).dtype == np.bool_
+        ):
             chosen = chosen[rows]
         return chosen, rows
 
@@ -452,8 +466,10 @@ class Batch:
             words = self._machine.legal_words
             at = (self._rows if rows is None else rows) * words.shape[1]
             at = at + (action >> 6)
-            legal = words.reshape(-1).take(at) >> (action & 63).view(np.uint64) if action.dtype == np.int64 else (
-                words.reshape(-1).take(at) >> (action & 63).astype(np.uint64)
+            legal = (
+                words.reshape(-1).take(at) >> (action & 63).view(np.uint64)
+                if action.dtype == np.int64
+                else (words.reshape(-1).take(at) >> (action & 63).astype(np.uint64))
             )
             legal &= np.uint64(1)
             if legal.all():
@@ -474,7 +490,9 @@ class Batch:
 
     # ------------------------------------------------------------------------------------------ resets
 
-    def reset(self, *, seed: int | Sequence[int] | npt.NDArray[Any] | None = None, where: npt.ArrayLike | None = None) -> None:
+    def reset(
+        self, *, seed: int | Sequence[int] | npt.NDArray[Any] | None = None, where: npt.ArrayLike | None = None
+    ) -> None:
         """Deal new games, in every row or in those of `where` (a bool mask [N] or unique indices).
 
         seed: None deals the next game of each row's stream; an int gives row i `row_seed(seed, i)`, a sequence one seed a
@@ -510,7 +528,9 @@ class Batch:
                 chance.DOMAIN_ROW, np.full(len(rows), number, dtype=np.uint64), rows.astype(np.uint64)
             )
         if len(seed) != len(rows):
-            refuse_option("seed", seed, f"an integer, or {len(rows)} integers: one for every row ({len(seed)} are given)")
+            refuse_option(
+                "seed", seed, f"an integer, or {len(rows)} integers: one for every row ({len(seed)} are given)"
+            )
         return np.array([check_seed(value, f"seed[{j}]") for j, value in enumerate(seed)], dtype=np.uint64)
 
     # ------------------------------------------------------------------------------------------ snapshots and copies
@@ -545,7 +565,9 @@ class Batch:
         """A new batch of copies of these games (repeats allowed), which shares nothing with this one."""
         given = np.asarray(indices)
         if given.dtype.kind not in "iu" or given.ndim != 1 or not given.size:
-            raise ValueError(f"indices are {given.dtype} of shape {given.shape}; integers [M], at least one, are accepted")
+            raise ValueError(
+                f"indices are {given.dtype} of shape {given.shape}; integers [M], at least one, are accepted"
+            )
         if given.min() < 0 or given.max() >= self.num_games:
             raise ValueError(f"indices are {given.min()} … {given.max()}; games are 0 … {self.num_games - 1}")
         rows = given.astype(np.intp)
@@ -599,5 +621,7 @@ def illegal_text(
     names = game.notation.ACTION_NAMES
     name = f" ({names[action]})" if 0 <= action < len(names) else f" (ids are 0 … {len(names) - 1})"
     where = f"{game.id}, seat {player}" if game_row is None else f"{game.id}, game {game_row}, seat {player}"
-    accepted = ", ".join(f"{a} ({names[a]})" for a in legal[:12]) + (f" and {len(legal) - 12} more" if len(legal) > 12 else "")
+    accepted = ", ".join(f"{a} ({names[a]})" for a in legal[:12]) + (
+        f" and {len(legal) - 12} more" if len(legal) > 12 else ""
+    )
     return f"{where}, phase {phase}: action {action}{name} is illegal; legal are {accepted}"

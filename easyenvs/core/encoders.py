@@ -41,7 +41,9 @@ from easyenvs.core.options import RuleOptions, refuse_option
 class Encoder(Protocol):
     """What turns views into observations."""
 
-    space: spaces.Space[Any]
+    @property
+    def space(self) -> spaces.Space[Any]:
+        """The space of one game's observation."""
 
     def __call__(self, view: Any) -> Any:
         """A view of M games -> observations, the games first."""
@@ -76,7 +78,9 @@ class Part:
 class Word:
     """A feature that is read as one word of at most 64 bits, made of parts from bit 0 upwards."""
 
-    family: str  # the key under which the dict encoder has it; words of a family have the same width and lie side by side
+    family: (
+        str  # the key under which the dict encoder has it; words of a family have the same width and lie side by side
+    )
     parts: tuple[Part, ...]
 
     @property
@@ -186,6 +190,7 @@ class BitsEncoder(_FeatureEncoder):
         self.space = spaces.Box(0, 1, (self.num_columns,), np.uint8)
 
     def __call__(self, view: Any) -> U8:
+        """A view of M games -> [M, num_columns]."""
         words = list(self._read_words(view))
         num_games = len(words[0])
         for count, table, number in zip(self.features.counts, self._arrays, self._read_counts(view), strict=True):
@@ -237,7 +242,9 @@ class FlatEncoder(_FeatureEncoder):
     def __init__(self, features: Features) -> None:
         super().__init__(features)
         self._arrays = [(np.arange(count.top + 1) / count.top).astype(np.float32) for count in features.counts]
-        self._word_slices_and([(count.name, 1, f"{count.meaning}, divided by {count.top}") for count in features.counts])
+        self._word_slices_and(
+            [(count.name, 1, f"{count.meaning}, divided by {count.top}") for count in features.counts]
+        )
         self.space = spaces.Box(0.0, 1.0, (self.num_columns,), np.float32)
 
     @property
@@ -246,6 +253,7 @@ class FlatEncoder(_FeatureEncoder):
         return [table.tolist() for table in self._arrays]
 
     def __call__(self, view: Any) -> F32:
+        """A view of M games -> [M, num_columns]."""
         words = self._read_words(view)
         num_games = len(words[0])
         columns = bits.unpack(bits.pack(words, self._word_widths, num_games), self.num_bits)
@@ -301,9 +309,11 @@ class DictEncoder:
         )
 
     def __call__(self, view: Any) -> dict[str, F32]:
+        """A view of M games -> by family [M, ..]."""
         flat = self.flat(view)
         return {
-            family: flat[:, start:stop].reshape(len(flat), *shape) for family, (start, stop, shape) in self.shapes.items()
+            family: flat[:, start:stop].reshape(len(flat), *shape)
+            for family, (start, stop, shape) in self.shapes.items()
         }
 
 
@@ -316,25 +326,32 @@ class TextEncoder:
         self.space = spaces.Text(min_length=0, max_length=8192, charset=charset)
 
     def __call__(self, view: Any) -> list[str]:
+        """A view of M games -> M texts."""
         return [self._view_text(views.unstack(view, game)) for game in range(len(view.phase))]
 
 
 ENCODERS: Final = ("flat", "bits", "dict", "text")
 
 
-def make_encoder(game: Any, rules: RuleOptions, observation: object) -> Encoder:
+def make_encoder(game: Any, rules: RuleOptions, observation: object) -> Encoder:  # noqa: RET503 refuse_option never returns
     """The encoder that an `observation` option names: one of ENCODERS, or an encoder object itself."""
     if isinstance(observation, str):
         if observation == "text":
             return TextEncoder(game.notation.view_text)
-        kinds: dict[str, Callable[[Features], Encoder]] = {"flat": FlatEncoder, "bits": BitsEncoder, "dict": DictEncoder}
+        kinds: dict[str, Callable[[Features], Encoder]] = {
+            "flat": FlatEncoder,
+            "bits": BitsEncoder,
+            "dict": DictEncoder,
+        }
         if observation in kinds:
             return kinds[observation](game.encode.features(rules))
     elif isinstance(observation, Encoder) and isinstance(observation.space, spaces.Space):
         return observation
     names = ", ".join(map(repr, ENCODERS))
     refuse_option(
-        "observation", observation, f"one of {names}, or an encoder: an object with `space` (a gymnasium space) and `__call__`"
+        "observation",
+        observation,
+        f"one of {names}, or an encoder: an object with `space` (a gymnasium space) and `__call__`",
     )
 
 

@@ -6,9 +6,9 @@ A game is a package named `NAME_vN` with these modules; discovery finds it, noth
     game.py       `Game`: one game in plain Python                                               (class Game below)
     machine.py    `Machine`: many games in NumPy; optional, without it a batch loops single games (class Machine below)
     view.py       `View`, `of_game(game, seat)`, and with a machine `of_games(machine, seats)`: what a seat may know
-    encode.py     `features(rules)` and what they read from a view; `state_features` for a central critic. For speed
-                  `Features.read_game` may read one game without the detour by a View, through view.py all the same
-    notation.py   actions and positions as text and back; the checks of a snapshot
+    encode.py     `features(rules)`: what observations hold; `state_slices(rules)` and `encode_state(position, rules)`
+    notation.py   ACTION_NAMES, ACTION_GROUPS (for the docs), action_name, parse_action, view_text; REQUIRED_KEYS,
+                  OPTIONAL_KEYS and checked_position: what a snapshot holds
     playthrough.txt   a golden game, written by `python -m easyenvs.testing NAME_vN`
 
 and its `__init__.py` is the front door: `GAME = define(__name__)`, `env`, `raw_env` and `batch`.
@@ -229,7 +229,9 @@ def _imported(package: str) -> GameDefinition:
 
 def define(package: str) -> GameDefinition:
     """Put a game together from the modules of its folder."""
-    needed = {name: importlib.import_module(f"{package}.{name}") for name in ("options", "game", "view", "encode", "notation")}
+    needed = {
+        name: importlib.import_module(f"{package}.{name}") for name in ("options", "game", "view", "encode", "notation")
+    }
     machine = _optional(package, "machine")
     return GameDefinition(
         id=package.rpartition(".")[2],

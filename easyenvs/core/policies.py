@@ -92,6 +92,7 @@ class RandomPolicy:
     needs_view: Final = False
 
     def __call__(self, d: Decisions, /) -> Index:
+        """Legal action ids, intp [M]."""
         return bits.select(d.legal_words, chance.below(d.keys, bits.count_words(d.legal_words)))
 
 
@@ -126,7 +127,9 @@ def act(
     chosen = np.zeros(batch.num_games, dtype=np.intp)
     if assignment is None:
         if len(policies) != batch.num_players:
-            raise ValueError(f"{len(policies)} policies are given for {batch.num_players} seats: one a seat, or an assignment")
+            raise ValueError(
+                f"{len(policies)} policies are given for {batch.num_players} seats: one a seat, or an assignment"
+            )
         sits = player
     else:
         sits = np.full(batch.num_games, -1, dtype=np.int64)
@@ -145,7 +148,9 @@ def checked_choice(policy: Policy, d: Decisions) -> Index:
     """What a policy chooses, or an error that names it: integers [M] are accepted (whether they are legal, `step` says)."""
     choice = np.asarray(policy(d))
     if choice.dtype.kind not in "iu" or choice.shape != (len(d),):
-        raise TypeError(f"the policy {policy!r} returned {choice.dtype} of shape {choice.shape}; integers [{len(d)}] are accepted")
+        raise TypeError(
+            f"the policy {policy!r} returned {choice.dtype} of shape {choice.shape}; integers [{len(d)}] are accepted"
+        )
     return choice.astype(np.intp)
 
 
@@ -206,5 +211,9 @@ def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
             return getattr(importlib.import_module(module_name), attribute)  # type: ignore[no-any-return]
         except (ImportError, AttributeError) as error:
             raise ValueError(f"the policy {policy!r} can't be loaded: {error}") from error
-    known = ["random", *agent_names(game), *(entry.name for entry in importlib.metadata.entry_points(group=ENTRY_POINTS))]
+    known = [
+        "random",
+        *agent_names(game),
+        *(entry.name for entry in importlib.metadata.entry_points(group=ENTRY_POINTS)),
+    ]
     raise ValueError(f"{policy!r} names no policy of {game.id}; known are {', '.join(known)}, and 'module:attribute'")

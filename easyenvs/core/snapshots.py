@@ -37,7 +37,9 @@ def check(game: GameDefinition, rules: RuleOptions, snapshot: object, seed: int)
     accepted = {"game", "num_players", "rules", "version", *game.notation.REQUIRED_KEYS, *game.notation.OPTIONAL_KEYS}
     for key in snapshot:
         if key not in accepted:
-            raise SnapshotError(f"{game.id} snapshot: the key {key!r} is unknown; known are {', '.join(sorted(accepted))}")
+            raise SnapshotError(
+                f"{game.id} snapshot: the key {key!r} is unknown; known are {', '.join(sorted(accepted))}"
+            )
     if "rules" in snapshot:
         options = rules.as_dict()
         del options["num_players"]
@@ -47,7 +49,8 @@ def check(game: GameDefinition, rules: RuleOptions, snapshot: object, seed: int)
         for name in {**options, **given}:
             if name not in options or name not in given or given[name] != options[name]:
                 raise SnapshotError(
-                    f"{game.id} snapshot: it was made with {name}={given.get(name)!r}, but {name}={options.get(name)!r} is played here"
+                    f"{game.id} snapshot: it was made with {name}={given.get(name)!r}, "
+                    f"but {name}={options.get(name)!r} is played here"
                 )
     position: dict[str, Any] = game.notation.checked_position(snapshot, rules, seed)
     return position

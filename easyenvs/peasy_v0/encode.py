@@ -1,6 +1,6 @@
 """What an observation of Easy Peasy holds, as named features of a view; and the state vector for a central critic.
 
-    C cards in play  P seats, relative to the viewer (seat 0 is itself, seat 1 the next clockwise)
+C cards in play  P seats, relative to the viewer (seat 0 is itself, seat 1 the next clockwise)
 """
 
 from __future__ import annotations
@@ -32,13 +32,17 @@ def features(rules: Rules) -> Features:
     words = [card_set("tops", f"top {pile}", f"top card of discard pile {pile}") for pile in range(DISCARD_PILES)]
     for seat in seats:
         for pile in range(ROW_PILES):
-            meaning = f"cards that everyone knows to lie in Row pile {pile} of seat {seat}: face-up, or turned down before"
+            meaning = (
+                f"cards that everyone knows to lie in Row pile {pile} of seat {seat}: face-up, or turned down before"
+            )
             words.append(card_set("row", f"row {seat}.{pile}", meaning))
     words.append(card_set("face-up", "face-up", "the face-up cards of all Rows"))
     words.append(card_set("hand", "hand", "own hand, by card id"))
     words.append(card_set("buried", "buried", "cards out of play: the discards under both tops"))
     words.append(
-        card_set("unseen", "unseen fresh", "unseen cards that were in the draw pile when it was last formed (at first: all)")
+        card_set(
+            "unseen", "unseen fresh", "unseen cards that were in the draw pile when it was last formed (at first: all)"
+        )
     )
     words.append(card_set("unseen", "unseen old", "unseen cards that were in hands or face-down at the last reshuffle"))
     status = [
@@ -49,21 +53,41 @@ def features(rules: Rules) -> Features:
         Part("flips", 2, "flips in this turn: at least 1, at least 2"),
         Part("reshuffled", 1, "this round has had a reshuffle"),
     ]
-    status += [Part(f"hidden {s}.{p}", 1, f"a card that nobody knows lies face-down in Row pile {p} of seat {s}") for s in seats for p in range(ROW_PILES)]
+    status += [
+        Part(f"hidden {s}.{p}", 1, f"a card that nobody knows lies face-down in Row pile {p} of seat {s}")
+        for s in seats
+        for p in range(ROW_PILES)
+    ]
     words.insert(0, Word("status", tuple(status)))
 
     hand_levels = (*range(1, 9), 10, 12, 15, 20)
-    counts = [Count("hand size", f"hand size {seat}", cards, hand_levels, f"cards in the hand of seat {seat}") for seat in seats]
+    counts = [
+        Count("hand size", f"hand size {seat}", cards, hand_levels, f"cards in the hand of seat {seat}")
+        for seat in seats
+    ]
     counts += [
-        Count("hand fresh", f"hand fresh {seat}", cards, hand_levels, f"fresh cards in the hand of seat {seat}") for seat in seats
+        Count("hand fresh", f"hand fresh {seat}", cards, hand_levels, f"fresh cards in the hand of seat {seat}")
+        for seat in seats
     ]
     cap = points_cap(rules)
     levels = tuple(sorted({max(1, cap * k // 16) for k in range(1, 17)}))
     counts += [Count("totals", f"total {seat}", cap, levels, f"points so far of seat {seat}") for seat in seats]
     counts += [
         Count("table", "draw pile", cards, (*range(1, 7), 8, 10, 12, 15, 18, 22), "cards in the draw pile"),
-        Count("table", "rounds left", MAX_ROUNDS_LEFT, (1, 2, 3, 4), "rounds after this one; 0 in a game to a target score"),
-        Count("table", "clock", CLOCK_TICKS, (16, 32, 48, 56), f"decisions made, in units of {rules.clock_tick}; at most {CLOCK_TICKS} of them, then the game is truncated"),
+        Count(
+            "table",
+            "rounds left",
+            MAX_ROUNDS_LEFT,
+            (1, 2, 3, 4),
+            "rounds after this one; 0 in a game to a target score",
+        ),
+        Count(
+            "table",
+            "clock",
+            CLOCK_TICKS,
+            (16, 32, 48, 56),
+            f"decisions made, in units of {rules.clock_tick}; at most {CLOCK_TICKS} of them, then the game is truncated",
+        ),
     ]
     packed = PackedView(rules, StatusWords(players), LISTS[players].hidden_at)
     return Features(tuple(words), tuple(counts), read_words, read_counts, packed.read)
@@ -71,7 +95,11 @@ def features(rules: Rules) -> Features:
 
 def points_cap(rules: Rules) -> int:
     """The total that reads as 1: larger ones saturate."""
-    return int(rules.target_score) if rules.target_score is not None else POINTS_PER_ROUND * min(int(rules.num_rounds or 1), 10)
+    return (
+        int(rules.target_score)
+        if rules.target_score is not None
+        else POINTS_PER_ROUND * min(int(rules.num_rounds or 1), 10)
+    )
 
 
 class StatusTables:
@@ -97,7 +125,9 @@ class StatusTables:
 
 
 LISTS: Final = {players: StatusTables(players, list) for players in COLOURS_IN_PLAY}
-ARRAYS: Final = {players: StatusTables(players, lambda entries: np.array(entries, np.uint64)) for players in COLOURS_IN_PLAY}
+ARRAYS: Final = {
+    players: StatusTables(players, lambda entries: np.array(entries, np.uint64)) for players in COLOURS_IN_PLAY
+}
 
 
 def read_words(view: View) -> list[Any]:

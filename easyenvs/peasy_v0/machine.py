@@ -17,6 +17,7 @@ import numpy as np
 from easyenvs.core import bits, chance
 from easyenvs.core.arrays import I32, I64, U8, U64, Flags, Index
 from easyenvs.core.game import StepEvents
+from easyenvs.core.vectorised import Vectorised
 from easyenvs.peasy_v0.cards import (
     AT_LEAST,
     AT_MOST,
@@ -134,60 +135,68 @@ def members(words: U64, cards: int) -> Flags:
     return (words[:, None] >> CARD_IDS[None, :cards] & _U(1)).astype(np.bool_)
 
 
-class Machine:
+class Machine(Vectorised):
     """N games of Easy Peasy. A row holds no game until `deal` or `set_position` has put one there."""
 
     def __init__(self, num_games: int, rules: Rules) -> None:
-        self.rules = rules
-        self.num_games = num_games
+        players = rules.num_players
+        rounds = MIN_HISTORY if rules.num_rounds is None else min(rules.num_rounds, MIN_HISTORY)
+        super().__init__(
+            num_games,
+            rules,
+            blocks={
+                "words": np.zeros((3 * players + 5, num_games), dtype=np.uint64),
+                "bytes": np.zeros((10, num_games), dtype=np.uint8),
+                "ints": np.zeros((4 + 2 * players, num_games), dtype=np.int32),
+            },
+            shared={
+                "pile": np.zeros((num_games, NUM_CARDS), dtype=np.uint8),
+                "history": np.zeros((num_games, rounds, players), dtype=np.int32),
+            },
+            num_words=2,
+        )
+        self.phase[:] = Phase.OVER
+        self.player[:] = self.bonus_pile[:] = NONE
+
+    def _configure(self, rules: Rules) -> None:
         self.num_players = rules.num_players
         self.num_actions = NUM_ACTIONS
         self.cards = cards_in_play(rules.num_players)
         self.deck = _U((1 << self.cards) - 1)
         self.max_decisions = rules.max_decisions
-        players = self.num_players
-        rounds = MIN_HISTORY if rules.num_rounds is None else min(rules.num_rounds, MIN_HISTORY)
-        self._attach(
-            words=np.zeros((3 * players + 5, num_games), dtype=np.uint64),
-            bytes_=np.zeros((10, num_games), dtype=np.uint8),
-            ints=np.zeros((4 + 2 * players, num_games), dtype=np.int32),
-            pile=np.zeros((num_games, NUM_CARDS), dtype=np.uint8),
-            history=np.zeros((rounds, players, num_games), dtype=np.int32),
-            legal_words=np.zeros((num_games, 2), dtype=np.uint64),
-            rows=np.arange(num_games, dtype=np.intp),
-        )
-        self.phase[:] = Phase.OVER
-        self.player[:] = self.bonus_pile[:] = NONE
 
-    def _attach(
-        self, words: U64, bytes_: U8, ints: I32, pile: U8, history: I32, legal_words: U64, rows: Index
-    ) -> None:
-        """Take over the memory of N games. The fields are views of three blocks, one a dtype, so that a subset of the
-        games is gathered and put back with three calls."""
+    def _name_fields(self, blocks: dict[str, Any], shared: dict[str, Any]) -> None:
         players = self.num_players
-        self._words, self._bytes, self._ints = words, bytes_, ints
-        self.pile = pile  # uint8 [N, 60]  the draw pile is pile[game, next_card : pile_end], next one first
-        self.history = history  # int32 [R, P, N]  points of each finished round
-        self.legal_words = legal_words  # uint64 [N, 2]  the legal actions, bit a of the 128 is action a
-        self.rows = rows  # intp [N]   these games' rows in `pile` and `history` (a gathered subset shares those)
-        self.index = np.arange(len(rows), dtype=np.intp)
+        words, bytes_, ints = blocks["words"], blocks["bytes"], blocks["ints"]
+        self.pile: U8 = shared["pile"]  # [N, 60]  the draw pile is pile[game, next_card : pile_end], next one first
+        self.history: I32 = shared["history"]  # [N, R, P]  points of each finished round
 
-        self.hand = words[0 * players : 1 * players]  # uint64 [P, N]
-        self.row = (words[1 * players : 2 * players], words[2 * players : 3 * players])  # 2 × uint64 [P, N]  Row piles
-        self.face_up = words[3 * players]  # uint64 [N]  the Row cards, of all seats, that lie face-up
-        self.public = words[3 * players + 1]  # uint64 [N]  cards that everyone sees or remembers (P13)
-        self.buried, self.fresh, self.seed = words[3 * players + 2 :]  # uint64 [N] each
-        self.player = bytes_[0]  # uint8 [N]  the seat to act; NONE once the game is over
-        self.phase = bytes_[1]  # uint8 [N]  Phase
-        self.direction = bytes_[2]  # uint8 [N]  Direction
-        self.flips = bytes_[3]  # uint8 [N]  in this turn
-        self.bonus_pile = bytes_[4]  # uint8 [N]  NONE outside phase BONUS
-        self.top = (bytes_[5], bytes_[6])  # 2 × uint8 [N]  card id
-        self.next_card, self.pile_end = bytes_[7], bytes_[8]  # uint8 [N]
-        self.truncated = bytes_[9]  # uint8 [N]  0/1, ended by R6
-        self.round, self.decisions, self.reshuffles, self.finished = ints[:4]  # int32 [N] each; rounds scored so far
-        self.totals = ints[4 : 4 + players]  # int32 [P, N]
-        self.last_scores = ints[4 + players :]  # int32 [P, N]  points of the last finished round, 0 before
+        self.hand: U64 = words[0 * players : 1 * players]  # [P, N]
+        self.row: tuple[U64, U64] = (
+            words[players : 2 * players],
+            words[2 * players : 3 * players],
+        )  # [P, N]  Row piles
+        self.face_up: U64 = words[3 * players]  # [N]  the Row cards, of all seats, that lie face-up
+        self.public: U64 = words[3 * players + 1]  # [N]  cards that everyone sees or remembers (P13)
+        self.buried: U64  # [N]  the discards under both tops
+        self.fresh: U64  # [N]  the cards of the draw pile when it was last formed (P13)
+        self.seed: U64  # [N]  the game seed
+        self.buried, self.fresh, self.seed = words[3 * players + 2 :]
+        self.player: U8 = bytes_[0]  # [N]  the seat to act; NONE once the game is over
+        self.phase: U8 = bytes_[1]  # [N]  Phase
+        self.direction: U8 = bytes_[2]  # [N]  Direction
+        self.flips: U8 = bytes_[3]  # [N]  in this turn
+        self.bonus_pile: U8 = bytes_[4]  # [N]  NONE outside phase BONUS
+        self.top: tuple[U8, U8] = (bytes_[5], bytes_[6])  # [N]  card id
+        self.next_card: U8 = bytes_[7]  # [N]
+        self.pile_end: U8 = bytes_[8]  # [N]
+        self.truncated: U8 = bytes_[9]  # [N]  0/1, ended by R6
+        self.round: I32 = ints[0]  # [N]  0-based
+        self.decisions: I32 = ints[1]  # [N]
+        self.reshuffles: I32 = ints[2]  # [N]  of this round
+        self.finished: I32 = ints[3]  # [N]  rounds scored so far
+        self.totals: I32 = ints[4 : 4 + players]  # [P, N]
+        self.last_scores: I32 = ints[4 + players :]  # [P, N]  points of the last finished round, 0 before
 
     # ------------------------------------------------------------------------------------------ rounds
 
@@ -254,7 +263,7 @@ class Machine:
         """Score the round that seat `player` has ended in these games; then the next one, or the end (P16, R6)."""
         scores = self._score_round(k, self.player[k].astype(np.intp))
         rounds = self.round[k]
-        self.history[rounds, :, self.rows[k]] = scores.T
+        self.history[self.rows[k], rounds] = scores.T
         self.totals[:, k] += scores
         self.last_scores[:, k] = scores
         self.finished[k] += 1
@@ -273,30 +282,18 @@ class Machine:
 
     # ------------------------------------------------------------------------------------------ decisions
 
-    def step(self, actions: Index, rows: Index | None = None) -> StepEvents:
-        """Play one decision: `actions[j]` in row `rows[j]`, or in every row. The caller has checked that they are legal
-        and that none of these games is over."""
-        self._make_room(rows)
-        if rows is None:
-            return self._advance(actions)
-        part = self.select(rows)
-        events = part._advance(actions)
-        self._put_back(rows, part)
-        return StepEvents(
-            over=rows[events.over], truncated=events.truncated, scored=rows[events.scored], gains=events.gains
-        )
-
     def _make_room(self, rows: Index | None) -> None:
         """Let `history` hold one round more than any game is in (target games have no bound on their rounds)."""
-        if self.rules.num_rounds is None or self.rules.num_rounds > len(self.history):
+        if self.rules.num_rounds is None or self.rules.num_rounds > self.history.shape[1]:
             rounds = self.round if rows is None else self.round[rows]
             self._reserve_history(int(rounds.max(initial=0)) + 1)
 
     def _reserve_history(self, rounds: int) -> None:
-        if rounds > len(self.history):
-            more = np.zeros((max(rounds, 2 * len(self.history)), *self.history.shape[1:]), dtype=np.int32)
-            more[: len(self.history)] = self.history
-            self.history = more
+        games, held, players = self.history.shape
+        if rounds > held:
+            more = np.zeros((games, max(rounds, 2 * held), players), dtype=np.int32)
+            more[:, :held] = self.history
+            self.history = self._shared["history"] = more
 
     def _advance(self, action: Index) -> StepEvents:
         """One decision of seat `player` in each of these games."""
@@ -470,38 +467,6 @@ class Machine:
         """The totals so far [P, N]."""
         return self.totals
 
-    # ------------------------------------------------------------------------------------------ subsets and copies
-
-    def select(self, rows: Index) -> Machine:
-        """Copies of these games to read from, or to step and put back: `pile` and `history` are shared with this machine."""
-        part = object.__new__(Machine)
-        part.__dict__.update(self.__dict__)
-        part.num_games = len(rows)
-        part._attach(
-            words=self._words.take(rows, axis=1),
-            bytes_=self._bytes.take(rows, axis=1),
-            ints=self._ints.take(rows, axis=1),
-            pile=self.pile,
-            history=self.history,
-            legal_words=self.legal_words.take(rows, axis=0),
-            rows=self.rows[rows],
-        )
-        return part
-
-    def _put_back(self, rows: Index, part: Machine) -> None:
-        self._words[:, rows] = part._words
-        self._bytes[:, rows] = part._bytes
-        self._ints[:, rows] = part._ints
-        self.legal_words[rows] = part.legal_words
-
-    def take(self, rows: Index) -> Machine:
-        """Copies of these games (repeats allowed) as a machine that shares nothing with this one."""
-        part = self.select(rows)
-        part.pile = self.pile.take(rows, axis=0)
-        part.history = self.history.take(rows, axis=2)
-        part.rows = np.arange(len(rows), dtype=np.intp)
-        return part
-
     # ------------------------------------------------------------------------------------------ hidden cards
 
     def resample(self, rows: Index, viewer: Index, keys: U64) -> None:
@@ -510,7 +475,10 @@ class Machine:
         self.seed[rows] = chance.derive_array(chance.DOMAIN_ROW, keys, 0)
         unseen = self.deck & ~(self.hand[viewer, rows] | self.public[rows])
         sizes = np.bitwise_count(self.hand[:, rows]), np.bitwise_count(self.hand[:, rows] & self.fresh[rows])
-        hidden = [[(self.row[pile][seat, rows] & ~self.public[rows]) != 0 for pile in (0, 1)] for seat in range(self.num_players)]
+        hidden = [
+            [(self.row[pile][seat, rows] & ~self.public[rows]) != 0 for pile in (0, 1)]
+            for seat in range(self.num_players)
+        ]
         todo = np.arange(len(rows), dtype=np.intp)
         attempt = 0
         while todo.size:
@@ -615,7 +583,7 @@ class Machine:
             "flips": int(self.flips[row]),
             "round": int(self.round[row]),
             "totals": self.totals[:, row].tolist(),
-            "round_scores": self.history[: self.finished[row], :, self.rows[row]].tolist(),
+            "round_scores": self.history[self.rows[row], : self.finished[row]].tolist(),
             "decisions": int(self.decisions[row]),
             "seed": int(self.seed[row]),
             "fresh": bits.members(int(self.fresh[row])),
@@ -632,8 +600,7 @@ class Machine:
         self.reshuffles[row], self.finished[row] = position["reshuffles"], finished
         self.totals[:, row] = position["totals"]
         self.last_scores[:, row] = position["round_scores"][-1] if finished else 0
-        for index, scores in enumerate(position["round_scores"]):
-            self.history[index, :, self.rows[row]] = scores
+        self.history[self.rows[row], :finished] = np.array(position["round_scores"]).reshape(finished, self.num_players)
         direction = position["direction"]
         self.direction[row] = Direction.NONE if direction is None else Direction[direction.upper()]
         face_up = known = 0

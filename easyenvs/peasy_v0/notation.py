@@ -140,7 +140,10 @@ def view_text(view: View) -> str:
         fresh = f" ({view.hand_fresh[distance]} fresh)" if view.reshuffled else ""
         marker = ">" if distance == view.actor else " "
         lines.append(f"{marker} {name:<3} {view.totals[distance]:>3} points | row {row} | hand {hand}{fresh}")
-    lines.append(f"unseen: {cards_text(view.unseen_fresh)}" + (f" | old: {cards_text(view.unseen_old)}" if view.reshuffled else ""))
+    lines.append(
+        f"unseen: {cards_text(view.unseen_fresh)}"
+        + (f" | old: {cards_text(view.unseen_old)}" if view.reshuffled else "")
+    )
     if phase == Phase.OVER:
         lines.append("the game is over")
     elif view.actor:
@@ -281,7 +284,9 @@ def checked_position(snapshot: dict[str, Any], rules: Rules, seed: int) -> dict[
     _check_every_card_is_somewhere(position, read.cards)
     _check_knowledge(position, read.cards)
     _check_scores(position, rules, seats)
-    position["truncated"] = _check_ending(position, rules, read.flag("truncated", snapshot["truncated"]) if "truncated" in snapshot else None)
+    position["truncated"] = _check_ending(
+        position, rules, read.flag("truncated", snapshot["truncated"]) if "truncated" in snapshot else None
+    )
     _check_phase(position)
     return position
 
@@ -341,7 +346,9 @@ def _check_knowledge(position: dict[str, Any], num_cards: int) -> None:
         for pile in range(ROW_PILES):
             for side in ("up", "down"):
                 if row[pile][side] in fresh:
-                    _refuse(f"rows[{seat}][{pile}] {side} is fresh after a reshuffle, but no drawn card gets into a Row (P13)")
+                    _refuse(
+                        f"rows[{seat}][{pile}] {side} is fresh after a reshuffle, but no drawn card gets into a Row (P13)"
+                    )
 
 
 def _check_scores(position: dict[str, Any], rules: Rules, seats: range) -> None:
@@ -361,7 +368,9 @@ def _check_scores(position: dict[str, Any], rules: Rules, seats: range) -> None:
         for index in range(played):
             before = max(sum(scores[seat] for scores in position["round_scores"][: index + 1]) for seat in seats)
             if before >= int(rules.target_score):
-                _refuse(f"the game was over after round {index}: a total of {before} reaches target_score={rules.target_score}")
+                _refuse(
+                    f"the game was over after round {index}: a total of {before} reaches target_score={rules.target_score}"
+                )
 
 
 def _check_ending(position: dict[str, Any], rules: Rules, truncated: bool | None) -> bool:
@@ -402,7 +411,9 @@ def _check_phase(position: dict[str, Any]) -> None:
     if phase == "over":
         return
     if (position["direction"] is None) != (phase == "direction"):
-        _refuse(f"direction is {position['direction']!r} in phase {phase!r}: None in phase 'direction', else 'up' or 'down'")
+        _refuse(
+            f"direction is {position['direction']!r} in phase {phase!r}: None in phase 'direction', else 'up' or 'down'"
+        )
     flips = position["flips"]
     if phase in ("direction", "turn") and flips:
         _refuse(f"flips is {flips} in phase {phase!r}: nothing has been flipped in this turn yet")
@@ -419,7 +430,9 @@ def _check_phase(position: dict[str, Any]) -> None:
 
     if phase == "bonus":
         if not playable(position["bonus_pile"]) and all(pile["down"] is None for pile in row):
-            _refuse(f"phase is 'bonus', but seat {player} can neither play on pile {position['bonus_pile']} nor flip a Row pile (P10)")
+            _refuse(
+                f"phase is 'bonus', but seat {player} can neither play on pile {position['bonus_pile']} nor flip a Row pile (P10)"
+            )
     elif not own and not (phase == "turn" and position["draw_pile"] + position["buried"]):
         _refuse(f"seat {player} is to play, but holds no card that it could ever play (P14)")
     elif flips == 2 and not (playable(0) or playable(1)):

@@ -86,7 +86,10 @@ class View:
         return [[bool(piles & 1), bool(piles >> 1)] for piles in self.hidden]
 
 
-ROTATE = {players: [itemgetter(*((seat + d) % players for d in range(players))) for seat in range(players)] for players in COLOURS_IN_PLAY}
+ROTATE = {
+    players: [itemgetter(*((seat + d) % players for d in range(players))) for seat in range(players)]
+    for players in COLOURS_IN_PLAY
+}
 """ROTATE[players][seat](by_seat): the same by distance from `seat`."""
 
 

@@ -173,7 +173,9 @@ def about_to_be_level(players: int, seed: int, decisions: int) -> dict[str, Any]
     hands = ["R9", *(f"{colour}5" for colour in "PGBYO"[: players - 1])]
     rows = [("R1", "")] + [(f"{colour}1", "") for colour in "PGBYO"[: players - 1]]
     scores = [[5] + [0] * (players - 1)]
-    return position(hands, rows, "B4 R8", draw=8, round=1, totals=scores[0], round_scores=scores, seed=seed, decisions=decisions)
+    return position(
+        hands, rows, "B4 R8", draw=8, round=1, totals=scores[0], round_scores=scores, seed=seed, decisions=decisions
+    )
 
 
 def play_in_lockstep(
@@ -204,9 +206,9 @@ def play_in_lockstep(
         if over.any():
             for games in (fast, slow):
                 games.reset(where=over)
-            for game in np.flatnonzero(over):
-                after[game] = fast.snapshot(int(game))
-                assert after[game] == slow.snapshot(int(game))
+            for game in np.flatnonzero(over).tolist():
+                after[game] = fast.snapshot(game)
+                assert after[game] == slow.snapshot(game)
                 events.note_deal(after[game])
         before = after
     return events.met

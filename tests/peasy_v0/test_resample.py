@@ -50,9 +50,7 @@ TINY = position(["R2 R3", "P1 P6"], [("R8", "B9/B2!"), ("P2/P7", "P3")], "P4 G9"
 def before_a_reshuffle() -> set[tuple[Any, ...]]:
     """Every state that looks to seat 0 like TINY."""
     unseen = [*cards("P1 P6 P7"), *TINY["draw_pile"]]
-    return {
-        ((tuple(sorted(order[:2])),), (order[2],), order[3:]) for order in itertools.permutations(unseen)
-    }
+    return {((tuple(sorted(order[:2])),), (order[2],), order[3:]) for order in itertools.permutations(unseen)}
 
 
 @engines
@@ -78,7 +76,13 @@ def test_after_a_reshuffle_fresh_and_old_cards_keep_apart(engine: str) -> None:
 def test_a_bonus_that_is_asked_tells_that_there_is_one(engine: str) -> None:
     """Seat 1 has a bonus on pile 1 (UP on a G9) and no Row pile to flip: so its last card can be played there."""
     snapshot = position(
-        ["R2 R3", "G10"], [("R8/B5", "B9/B2!"), ("P2", "P3")], "P4 G9", draw="R10 R9 B3", phase="bonus", bonus_pile=1, player=1
+        ["R2 R3", "G10"],
+        [("R8/B5", "B9/B2!"), ("P2", "P3")],
+        "P4 G9",
+        draw="R10 R9 B3",
+        phase="bonus",
+        bonus_pile=1,
+        player=1,
     )
     unseen = cards("G10 B5 R10 R9 B3")
     expected = {
@@ -115,7 +119,9 @@ def test_the_view_stays_and_the_future_is_new(engine: str) -> None:
         again = games.resample(seat=seat, seed=9)
         rows = np.flatnonzero(games.player >= 0)
         for encoder in ("flat", "bits"):
-            np.testing.assert_array_equal(again.observe(encoder, seat=seat)[rows], games.observe(encoder, seat=seat)[rows])
+            np.testing.assert_array_equal(
+                again.observe(encoder, seat=seat)[rows], games.observe(encoder, seat=seat)[rows]
+            )
         assert (again.seeds != games.seeds)[rows].all()
         assert len(set(again.seeds.tolist())) == 30
         np.testing.assert_array_equal(games.resample(seat=seat, seed=9).seeds, again.seeds)

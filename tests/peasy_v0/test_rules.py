@@ -89,7 +89,11 @@ def test_p4_the_rulebooks_example_10_13_9_starts_seat_1() -> None:
 
     game = Game(Rules(num_players=3))
     game.deal(0)
-    game.row = [(1 << card("R9"), 1 << card("P1")), (1 << card("R8"), 1 << card("P5")), (1 << card("R7"), 1 << card("P2"))]
+    game.row = [
+        (1 << card("R9"), 1 << card("P1")),
+        (1 << card("R8"), 1 << card("P5")),
+        (1 << card("R7"), 1 << card("P2")),
+    ]
     game.face_up = sum(a | b for a, b in game.row)
     assert game._first_player() == 1
 
@@ -135,9 +139,7 @@ def test_p4_later_rounds_a_tie_goes_to_the_new_face_up_row(engine: str) -> None:
     """Seats 1 and 2 tie with most points: of those two the one with the higher new Row starts."""
     met = Counter[str]()
     for seed in range(60):
-        s = position(
-            ["R9", "B10", "G10"], [("R1", "R2"), ("B2", "B1"), ("G2", "G1")], "P1 P2", draw=10, seed=seed
-        )
+        s = position(["R9", "B10", "G10"], [("R1", "R2"), ("B2", "B1"), ("G2", "G1")], "P1 P2", draw=10, seed=seed)
         games = table(engine, s)
         games.step([play("R9", 0)])
         after = games.snapshot(0)
@@ -176,7 +178,9 @@ def test_p5_the_first_player_chooses_then_takes_the_first_turn(engine: str, acti
         ("down", {"R2>0", "R2>1", "R5>0", "R5>1", "B5>0", "B5>1", "B8>1", "flip"}),
     ],
 )
-def test_p6_p7_equal_or_higher_going_up_equal_or_lower_going_down(engine: str, direction: str, expected: set[str]) -> None:
+def test_p6_p7_equal_or_higher_going_up_equal_or_lower_going_down(
+    engine: str, direction: str, expected: set[str]
+) -> None:
     """Tops P5 and G8; a hand of R2, R5, R9 and the face-up Row cards B5 and B8; nothing face-down is playable."""
     s = position(["R2 R5 R9", "P1"], [("B5/R10", "B8/R1"), ("P2", "P3")], "P5 G8", direction=direction, draw=5)
     assert legal_names(table(engine, s)) == expected
@@ -443,9 +447,7 @@ def test_p13_after_a_reshuffle_unseen_cards_fall_into_fresh_and_old(engine: str)
 @engines
 def test_p14_p15_the_rulebooks_example_ender_with_8_against_18_and_12(engine: str) -> None:
     """Seat 0 empties its hand with a Row of 6 + 2; the others have 18 (hand 2 + 6 + 10, Row 2 + 2) and 12 -> 0, 18, 12."""
-    s = position(
-        ["R9", "B2 B6 B10", "P5 P7"], [("R6", "P2"), ("G2", "R2"), ("P1/P3", "P4")], "B4 G9", draw=8, round=0
-    )
+    s = position(["R9", "B2 B6 B10", "P5 P7"], [("R6", "P2"), ("G2", "R2"), ("P1/P3", "P4")], "B4 G9", draw=8, round=0)
     games = table(engine, s)
     games.step([play("R9", 0)])
     assert games.snapshot(0)["round_scores"] == [[0, 18, 12]]
@@ -455,9 +457,7 @@ def test_p14_p15_the_rulebooks_example_ender_with_8_against_18_and_12(engine: st
 @engines
 def test_p14_p15_the_rulebooks_example_ender_with_8_against_8_scores_16(engine: str) -> None:
     """Level with the lowest is not strictly lower: 6 + 2 is doubled."""
-    s = position(
-        ["R9", "B2 B6", "P5 P7"], [("R6", "P2"), ("G2", "R2"), ("P1/P3", "P4")], "B4 G9", draw=8, round=0
-    )
+    s = position(["R9", "B2 B6", "P5 P7"], [("R6", "P2"), ("G2", "R2"), ("P1/P3", "P4")], "B4 G9", draw=8, round=0)
     games = table(engine, s)
     games.step([play("R9", 0)])
     assert games.snapshot(0)["round_scores"] == [[16, 8, 12]]
@@ -655,7 +655,10 @@ def test_r3_score_rewards_come_after_every_round(engine: str) -> None:
 def test_r4_an_illegal_action_changes_nothing_and_the_error_names_everything(engine: str) -> None:
     games = easyenvs.peasy_v0.batch(3, seed=1, engine=engine)
     before = [games.snapshot(i) for i in range(3)]
-    with pytest.raises(easyenvs.IllegalActionError, match=r"game 1, seat \d, phase direction: action 3 \(flip\) is illegal; legal are 0 \(up\), 1 \(down\)"):
+    with pytest.raises(
+        easyenvs.IllegalActionError,
+        match=r"game 1, seat \d, phase direction: action 3 \(flip\) is illegal; legal are 0 \(up\), 1 \(down\)",
+    ):
         games.step([0, 3, 0])
     assert [games.snapshot(i) for i in range(3)] == before
 
