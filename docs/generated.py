@@ -1,0 +1,497 @@
+"""A Sphinx extension for MyST pages: tables and outputs that are made from the code when the pages are built.
+
+Two directives:
+
+    ```{easyenvs-table} KIND GAME          one of the tables in KINDS, for the game of that id
+    ```
+
+    ```{easyenvs-run}                      shows the Python code, runs it, and shows what it prints
+    CODE
+    ```
+
+A page that uses one of them is read anew in every build, because what it shows depends on the code and not on the page.
+An unknown kind, an unknown game, or code that raises is an error of the build.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import importlib
+import importlib.util
+import inspect
+import io
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Final
+
+import numpy as np
+from docutils import nodes  # type: ignore[import-untyped, unused-ignore]
+from docutils.parsers.rst import directives  # type: ignore[import-untyped, unused-ignore]
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+
+from easyenvs import find_game
+from easyenvs.core import policies, rewards, views
+from easyenvs.core.batch import Batch
+from easyenvs.core.encoders import ENCODERS, DictEncoder, Slice, make_encoder
+from easyenvs.core.errors import OptionError
+from easyenvs.core.game import GameDefinition
+
+MOST_PLAYERS: Final = 12  # numbers of players above this are not tried
+IDS_A_ROW: Final = 10
+STATISTICS_GAMES: Final = 2000
+STATISTICS_SEED: Final = 0
+MINUS: Final = "−"
+NO_ENTRY: Final = "–"
+NBSP: Final = "\N{NO-BREAK SPACE}"
+WORD_JOINER: Final = "\N{WORD JOINER}"  # no line break here
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table whose cells are Markdown."""
+
+    header: tuple[str, ...]
+    rows: Sequence[tuple[str, ...]]
+
+    def markdown(self) -> str:
+        """The table as a Markdown pipe table."""
+        lines = [self.header, ("---",) * len(self.header), *self.rows]
+        return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines)
+
+
+# ------------------------------------------------------------------------------------------------- what the code says
+
+
+def player_numbers(game: GameDefinition) -> list[int]:
+    """The numbers of players that the game accepts."""
+    accepted = []
+    for players in range(1, MOST_PLAYERS + 1):
+        with contextlib.suppress(OptionError):
+            game.rules_type(num_players=players)
+            accepted.append(players)
+    return accepted
+
+
+def accepted_values(make: Callable[..., object], option: str) -> str:
+    """What an option accepts, in the words of the error that a senseless value raises."""
+    try:
+        make(**{option: object()})
+    except OptionError as error:
+        accepted = str(error).partition(f"{option} must be ")[2]
+        accepted = accepted.replace(str(2**64 - 1), "2⁶⁴ − 1")
+        return _code_words(re.sub(r"\d{5,}", lambda m: f"{int(m[0]):,}", accepted))
+    raise ValueError(f"the option {option!r} accepts any object, so the docs can't say what it accepts")
+
+
+def _code_words(text: str) -> str:
+    """Quoted words and Python's constants in backticks, unless they are already."""
+    return re.sub(r"""(`[^`]*`)|("\w+"|'\w+'|\b(?:None|True|False)\b)""", lambda m: m[1] or f"`{m[2]}`", text)
+
+
+def described(docstring: str | None) -> dict[str, str]:
+    """The entries `name: text` of a docstring, continuation lines joined."""
+    entries: dict[str, str] = {}
+    name = ""
+    indent = 0
+    for line in inspect.cleandoc(docstring or "").splitlines():
+        begin = re.match(r"( *)([a-z_]+): (.+)", line)
+        depth = len(line) - len(line.lstrip())
+        if begin is not None:
+            name, indent = begin[2], len(begin[1])
+            entries[name] = begin[3]
+        elif name and line.strip() and depth > indent:
+            entries[name] += " " + line.strip()
+        else:
+            name = ""
+    return entries
+
+
+def _shape(space: Any) -> str:
+    return f"`{tuple(space.shape)}`"
+
+
+def _by_players(table: dict[int, list[Slice]]) -> Table:
+    """One row for every slice, or run of slices that differ in their numbers only; one column a number of players.
+
+    A run of k slices of w columns each reads `first–last (k × w)`.
+    """
+    runs = {players: _runs(parts) for players, parts in table.items()}
+    patterns = list(next(iter(runs.values())))
+    if any(list(by_pattern) != patterns for by_pattern in runs.values()):
+        raise ValueError("the slices are not the same, in the same order, for every number of players")
+    rows = []
+    for pattern in patterns:
+        found = [by_pattern[pattern] for by_pattern in runs.values()]
+        columns = []
+        for run in found:
+            first, last, width = run[0].start, run[-1].stop - 1, run[0].stop - run[0].start
+            text = str(first) if first == last else f"{first}{WORD_JOINER}–{WORD_JOINER}{last}"
+            columns.append(text + (f" ({len(run)}{NBSP}×{NBSP}{width})" if len(run) > 1 and width > 1 else ""))
+        names = list(dict.fromkeys(part.name for run in found for part in run))
+        rows.append((name_list(names), merged([part.meaning for run in found for part in run]), *columns))
+    return Table(("slice", "meaning", *(f"n{NBSP}={NBSP}{players}" for players in table)), rows)
+
+
+def name_list(names: list[str]) -> str:
+    """Names that differ in a number at their ends, written once: `row` 0.0, 0.1, 1.0."""
+    split = [re.fullmatch(r"(.*?) ([\d.]+)", name) for name in names]
+    stems = {match[1] for match in split if match is not None}
+    if len(names) > 1 and None not in split and len(stems) == 1:
+        return f"`{stems.pop()}` " + ", ".join(match[2] for match in split if match is not None)
+    return ", ".join(f"`{name}`" for name in names)
+
+
+def names_in(cell: str) -> list[str]:
+    """The names that `name_list` has written."""
+    stem, _, ends = cell.partition("` ")
+    if ends:
+        return [f"{stem[1:]} {end}" for end in ends.split(", ")]
+    return [name.strip("`") for name in cell.split(", ")]
+
+
+def _runs(parts: list[Slice]) -> dict[tuple[str, int], list[Slice]]:
+    """Neighbouring slices of one width whose names differ in their numbers only, in order, by (pattern, position)."""
+    runs: list[tuple[str, list[Slice]]] = []
+    for part in parts:
+        pattern = re.sub(r"\d+", "#", part.name)
+        if runs and runs[-1][0] == pattern and part.stop - part.start == runs[-1][1][0].stop - runs[-1][1][0].start:
+            runs[-1][1].append(part)
+        else:
+            runs.append((pattern, [part]))
+    return {(pattern, position): run for position, (pattern, run) in enumerate(runs)}
+
+
+def merged(texts: list[str]) -> str:
+    """Texts that differ in their numbers only, as one: `in units of 32/47/63`."""
+    if len(set(texts)) == 1:
+        return texts[0]
+    parts = [re.split(r"(\d+)", text) for text in texts]
+    if len({tuple(part[::2]) for part in parts}) > 1:
+        return " / ".join(dict.fromkeys(texts))
+    return "".join("/".join(dict.fromkeys(words)) for words in zip(*parts, strict=True))
+
+
+def _number(value: float) -> str:
+    return f"{value:+.3g}".replace("-", MINUS) if value else "0"
+
+
+# ------------------------------------------------------------------------------------------------- the kinds of tables
+
+
+def summary(game: GameDefinition) -> Table:
+    """The head of a game's page, in the form of PettingZoo's pages."""
+    players = player_numbers(game)
+    env = game.raw_env()
+    agent = env.possible_agents[0]
+    observation_space: Any = env.observation_space(agent)
+    encoders = [make_encoder(game, game.rules_type(num_players=n), "flat") for n in players]
+    shapes = ", ".join(_shape(encoder.space) for encoder in encoders)
+    low, high = (f"{getattr(encoders[0].space, bound).flat[0]:g}" for bound in ("low", "high"))
+    space = env.action_space(agent)
+    return Table(
+        ("Import", f"`from {game.package.rpartition('.')[0]} import {game.id}`"),
+        [
+            ("PettingZoo id", f'`pettingzoo.make("aec", "easyenvs/{game.id}")`'),
+            ("Agents", f"{players[0]}–{players[-1]}; default {game.rule_options['num_players']}"),
+            ("Agent names", f"`{agent}` … `player_{{n−1}}`"),
+            ("Parallel API", "Yes" if env.metadata["is_parallelizable"] else "No"),
+            ("Actions", "Discrete, with a mask of legal actions"),
+            ("Action shape", _shape(space)),
+            ("Action values", f"`Discrete({space.n})`"),
+            ("Observation shape", f"{shapes} for {', '.join(map(str, players))} players (encoder `flat`)"),
+            ("Observation values", f"[{low}, {high}], `{encoders[0].space.dtype}`"),
+            ("Mask", f"`{observation_space['action_mask']}`"),
+            ("Rewards", ", ".join(f"`{name}`" for name in rewards.REWARDS) + f"; default `{env.reward}`"),
+            ("Render modes", ", ".join(f"`{mode}`" for mode in env.metadata["render_modes"])),
+            ("Engines", ", ".join(f"`{engine}`" for engine in game.engines)),
+        ],
+    )
+
+
+def spaces(game: GameDefinition) -> Table:
+    """The observation spaces by number of players, the state's size, and the bound of R6."""
+    rows = []
+    for players in player_numbers(game):
+        env = game.raw_env(num_players=players)
+        encoders = [make_encoder(game, env.rules, name) for name in ENCODERS]
+        shapes = [_shape(e.space) for name, e in zip(ENCODERS, encoders, strict=True) if name in ("flat", "bits")]
+        rows.append((str(players), *shapes, _shape(env.state_space), f"{env.rules.max_decisions:,} decisions"))
+    return Table(("players", "`flat` (float32)", "`bits` (uint8)", "`state()` (float32)", "R6 truncates after"), rows)
+
+
+def _layout(game: GameDefinition, encoder: str) -> Table:
+    rules = [game.rules_type(num_players=players) for players in player_numbers(game)]
+    made: dict[int, Any] = {each.num_players: make_encoder(game, each, encoder) for each in rules}
+    return _by_players({players: encoder.slices for players, encoder in made.items()})
+
+
+def flat(game: GameDefinition) -> Table:
+    """The columns of `flat`."""
+    return _layout(game, "flat")
+
+
+def bits(game: GameDefinition) -> Table:
+    """The columns of `bits`."""
+    return _layout(game, "bits")
+
+
+def state(game: GameDefinition) -> Table:
+    """The columns of `env.state()`."""
+    return _by_players({n: game.encode.state_slices(game.rules_type(num_players=n)) for n in player_numbers(game)})
+
+
+def dict_(game: GameDefinition) -> Table:
+    """The arrays of `dict`, and what they hold of `flat`."""
+    rules = [game.rules_type(num_players=players) for players in player_numbers(game)]
+    made = {each.num_players: DictEncoder(game.encode.features(each)) for each in rules}
+    most = made[max(made)]
+    rows = []
+    for key, (start, stop, _) in most.shapes.items():
+        parts = [part.name for part in most.flat.slices if start <= part.start < stop]
+        stems = dict.fromkeys(re.sub(r" [\d.]+$", "", name) for name in parts)
+        shapes = [f"`{encoder.shapes[key][2]}`" if key in encoder.shapes else NO_ENTRY for encoder in made.values()]
+        rows.append((f"`{key}`", ", ".join(f"`{stem}`" for stem in stems), *shapes))
+    return Table(("key", "slices of `flat`", *(f"n{NBSP}={NBSP}{players}" for players in made)), rows)
+
+
+def actions(game: GameDefinition) -> Table:
+    """The groups of actions."""
+    return Table(("id", "name", "meaning", "legal in phase"), list(game.notation.ACTION_GROUPS))
+
+
+def action_ids(game: GameDefinition) -> Table:
+    """The name of every single action."""
+    names: tuple[str, ...] = game.notation.ACTION_NAMES
+    rows = []
+    for first in range(0, len(names), IDS_A_ROW):
+        row = names[first : first + IDS_A_ROW]
+        rows.append((f"**{first}**", *row, *[""] * (IDS_A_ROW - len(row))))
+    return Table(("id", *(f"+{i}" for i in range(IDS_A_ROW))), rows)
+
+
+def phases(game: GameDefinition) -> Table:
+    """The phases, with the comments that their enum has."""
+    phase_type = inspect.getmodule(game.game_type).Phase  # type: ignore[union-attr]
+    comments = dict(re.findall(r"(\w+) = \d+  # (.+)", inspect.getsource(phase_type)))
+    rows = []
+    for phase in phase_type:
+        name = phase.name.lower()
+        legal = [group[1] for group in game.notation.ACTION_GROUPS if name in group[3].split(", ")]
+        rows.append((str(int(phase)), f"`{name}`", comments.get(phase.name, ""), ", ".join(legal) or "nothing"))
+    return Table(("number", "phase", "rule: what is to be decided", "actions that may be legal"), rows)
+
+
+def options(game: GameDefinition) -> Table:
+    """The options of `env` and `raw_env`."""
+    return _options(game, game.raw_env, "env")
+
+
+def batch_options(game: GameDefinition) -> Table:
+    """The options of `batch`."""
+    return _options(game, lambda **given: game.batch(1, **given), "batch")
+
+
+def _options(game: GameDefinition, make: Callable[..., Any], door: str) -> Table:
+    parameters = inspect.signature(getattr(importlib.import_module(game.package), door)).parameters
+    texts = {**described(type(make()).__doc__), **described(game.rules_type.__doc__)}
+    rows = [
+        (f"`{name}`", f"`{parameter.default!r}`", accepted_values(make, name), _code_words(texts.get(name, "")))
+        for name, parameter in parameters.items()
+        if parameter.default is not parameter.empty
+    ]
+    return Table(("option", "default", "accepted", "meaning"), rows)
+
+
+def batch_arrays(game: GameDefinition) -> Table:
+    """The arrays that a batch shows: dtypes and shapes as they are, meanings from the docstrings."""
+    games = game.batch(5, num_players=player_numbers(game)[-1])
+    axes = {5: "N", games.num_players: "P", games.num_actions: "A", games.legal_words.shape[1]: "W"}
+    rows = []
+    for name, member in vars(Batch).items():
+        value = getattr(games, name) if isinstance(member, property) else None
+        if isinstance(value, np.ndarray):
+            shape = ", ".join(axes[length] for length in value.shape)
+            meaning = re.sub(r"[,:] (?:u?int|float|bool)\d* \[[^\]]*\]", "", str(member.__doc__))
+            rows.append((f"`{name}`", f"`{value.dtype} [{shape}]`", meaning))
+    return Table(("attribute", "dtype and shape", "meaning"), rows)
+
+
+def decisions(game: GameDefinition) -> Table:
+    """What a policy is given, from the docstrings of `Decisions`."""
+    attributes = described(str(policies.Decisions.__doc__).partition("Attributes:")[2])
+    members = {
+        name: str(member.__doc__)
+        for name, member in vars(policies.Decisions).items()
+        if not name.startswith("_") and (callable(member) or isinstance(member, property))
+    }
+    rows = [(f"`{name}`", text) for name, text in {**attributes, **members}.items()]
+    return Table(("attribute", "meaning"), rows)
+
+
+def view(game: GameDefinition) -> Table:
+    """The fields of a view."""
+    fields = views.table(game.view.View)
+    rows = [(f"`{name}`", f"`{shape}`", f"`{dtype}`", meaning) for name, shape, dtype, meaning in fields]
+    derived = [
+        (f"`{name}`", value.__doc__)
+        for name, value in vars(game.view.View).items()
+        if isinstance(value, property) and value.__doc__
+    ]
+    for name, text in derived:
+        declared, _, meaning = text.rstrip(".").partition(": ")
+        shape, _, dtype = declared.partition("] ")
+        dtype, _, kind = dtype.partition(", ")
+        rows.append((name, f"`{shape}]`", f"`{dtype}`", f"{kind + ': ' if kind else ''}{meaning}"))
+    return Table(("field", "shape", "dtype", "meaning"), rows)
+
+
+def snapshot(game: GameDefinition) -> Table:
+    """The keys of a snapshot, from the docstring of the game's notation."""
+    lines = inspect.cleandoc(game.notation.__doc__ or "").splitlines()
+    entries = [re.fullmatch(r" {4}(\w+(?:, \w+)*) {2,}(.+)", line) for line in lines]
+    rows = []
+    for entry in filter(None, entries):
+        names = entry[1].split(", ")
+        needed = all(name in ("game", "num_players", *game.notation.REQUIRED_KEYS) for name in names)
+        rows.append((", ".join(f"`{name}`" for name in names), "yes" if needed else "no", _code_words(entry[2])))
+    return Table(("key", "required", "value"), rows)
+
+
+def reward(game: GameDefinition) -> Table:
+    """What the places of a game are worth without ties (R1, R2)."""
+    numbers = player_numbers(game)
+    rows = []
+    for players in numbers:
+        place = np.arange(1.0, players + 1)[:, None]
+        for name, function in (("placement", rewards.placement), ("win", rewards.win)):
+            values = [_number(value) for value in function(place)[:, 0]]
+            rows.append((str(players), f"`{name}`", *values, *[""] * (numbers[-1] - players)))
+    return Table(("players", "reward", *(f"rank {rank}" for rank in range(1, numbers[-1] + 1))), rows)
+
+
+def agents(game: GameDefinition) -> Table:
+    """The policies that `load_policy` knows by name, with the first line of their docstrings."""
+    rows = [("`random`", str(policies.RandomPolicy.__doc__))]
+    for name in policies.agent_names(game):  # read, not imported: an agent may need an extra
+        spec = importlib.util.find_spec(f"{policies.AGENTS_PACKAGE}.{game.id}.{name}")
+        assert spec is not None and spec.origin is not None
+        text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
+        rows.append((f"`{name}`", text.split("\n\n")[0].replace("\n", " ")))
+    return Table(("name", "what it does"), rows)
+
+
+def statistics(game: GameDefinition) -> Table:
+    """What uniform random legal play gives, by number of players."""
+    columns = [_play_random(game, players) for players in player_numbers(game)]
+    names = list(columns[0])
+    return Table(
+        ("", *(f"{players} players" for players in player_numbers(game))),
+        [(name, *(column[name] for column in columns)) for name in names],
+    )
+
+
+def _play_random(game: GameDefinition, players: int) -> dict[str, str]:
+    games: Batch = game.batch(STATISTICS_GAMES, num_players=players, seed=STATISTICS_SEED)
+    legal = decisions = 0
+    while (games.player >= 0).any():
+        legal += int(np.bitwise_count(games.legal_words).sum())
+        decisions += int((games.player >= 0).sum())
+        games.step(policies.act(games, [policies.random_policy] * players))
+    length, places = games.decisions, games.ranks()
+    best = [scores[place.argmin()] for scores, place in zip(games.scores, places, strict=True)]
+    winners = (places == places.min(axis=1, keepdims=True)).sum(axis=1)
+    found = {
+        "decisions in a game, mean": f"{length.mean():.0f}",
+        "decisions in a game, 95th percentile": f"{np.percentile(length, 95):.0f}",
+        "legal actions in a decision, mean": f"{legal / decisions:.1f}",
+        "score of a seat, mean": f"{games.scores.mean():.0f}",
+        "score of the winner, mean": f"{np.mean(best):.0f}",
+        "games with a shared first place": f"{(winners > 1).mean():.1%}",
+        "truncated games": f"{games.truncated.mean():.1%}",
+    }
+    first = games.snapshot(0)
+    if "round_scores" in first:
+        rounds = [scores for row in range(games.num_games) for scores in games.snapshot(row)["round_scores"]]
+        found["rounds in which a seat scores 0"] = f"{np.mean([0 in scores for scores in rounds]):.0%}"
+    return found
+
+
+KINDS: Final[dict[str, Callable[[GameDefinition], Table]]] = {
+    "summary": summary,
+    "spaces": spaces,
+    "flat": flat,
+    "bits": bits,
+    "dict": dict_,
+    "state": state,
+    "actions": actions,
+    "action-ids": action_ids,
+    "phases": phases,
+    "options": options,
+    "batch-options": batch_options,
+    "batch-arrays": batch_arrays,
+    "decisions": decisions,
+    "view": view,
+    "snapshot": snapshot,
+    "rewards": reward,
+    "agents": agents,
+    "statistics": statistics,
+}
+NARROW: Final = ("flat", "bits", "state", "dict", "action-ids", "rewards")
+"""Tables of many columns, for the style sheet."""
+
+
+# ------------------------------------------------------------------------------------------------- the directives
+
+
+class TableDirective(SphinxDirective):
+    """`easyenvs-table KIND GAME`."""
+
+    required_arguments = 2
+
+    def run(self) -> list[nodes.Node]:
+        """The table's nodes."""
+        self.env.note_reread()
+        kind, name = self.arguments
+        if kind not in KINDS:
+            raise self.error(f"{kind!r} is no kind of table; kinds are {', '.join(KINDS)}")
+        made = self.parse_text_to_nodes(KINDS[kind](find_game(name)).markdown())
+        for table in made:
+            if isinstance(table, nodes.table):
+                table["classes"] += [f"easyenvs-{kind}", *(["narrow"] if kind in NARROW else [])]
+        return made
+
+
+class RunDirective(SphinxDirective):
+    """`easyenvs-run`: Python code and what it prints."""
+
+    has_content = True
+    option_spec: ClassVar[dict[str, Any]] = {"hide-code": directives.flag}
+
+    def run(self) -> list[nodes.Node]:
+        """The code's block and the output's."""
+        self.env.note_reread()
+        code = "\n".join(self.content)
+        printed = io.StringIO()
+        try:
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, str(self.env.doc2path(self.env.docname)), "exec"), {"__name__": "__main__"})
+        except Exception as error:
+            raise self.error(f"the code of easyenvs-run raised {error!r}") from error
+        text = printed.getvalue().rstrip("\n")
+        blocks: list[nodes.Node] = []
+        if "hide-code" not in self.options:
+            blocks.append(nodes.literal_block(code, code, language="python"))
+        if text:
+            blocks.append(nodes.literal_block(text, text, language="text", classes=["output"]))
+        return blocks
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Called by Sphinx."""
+    app.add_directive("easyenvs-table", TableDirective)
+    app.add_directive("easyenvs-run", RunDirective)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

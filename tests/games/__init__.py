@@ -1,0 +1,1 @@
+"""Games that exist for the tests alone: nothing in easyenvs knows them."""
