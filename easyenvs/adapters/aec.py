@@ -20,7 +20,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from easyenvs.core import bits, chance, rewards, snapshots, views
 from easyenvs.core.batch import ENV_OPTIONS, check_engine, check_seed, illegal_text, make_rules
-from easyenvs.core.encoders import Single, make_encoder
+from easyenvs.core.encoders import Encoder, Single, make_encoder
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.options import as_integer, choice_option, refuse_option
@@ -124,6 +124,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._single: Single = self._observe_view
         if single is not None:
             self._single = single(self._view_of, self.num_actions, is_python)
+        self._policy_encoders: dict[str, Encoder] = {}  # those that policies have asked for, by name
         self._first_seed: int | None = None
         self._game_index = 0
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
@@ -337,6 +338,7 @@ class RawEnv(AECEnv[str, Observation, int]):
             np.array([words], dtype=np.uint64),
             views.stack([self._view_of(game, game.player)]),
             np.array([key], dtype=np.uint64),
+            self._policy_encoders,
         )
 
     # ------------------------------------------------------------------------------------------ actions

@@ -201,7 +201,7 @@ class Batch:
             if self.engine == "numpy" and machine_type is not None
             else GameList(self.num_games, self.rules, game)
         )
-        self._encoders: dict[str, Encoder] = {}
+        self.encoders: dict[str, Encoder] = {}  # those that have been asked for, by name
         self._rows = np.arange(self.num_games, dtype=np.intp)
         self._first_seed = first_seeds
         self._game_index = np.zeros(self.num_games, dtype=np.uint64)
@@ -298,9 +298,9 @@ class Batch:
         """The encoder of that name, made once; an encoder object is its own."""
         if not isinstance(observation, str):
             return make_encoder(self.game, self.rules, observation)
-        if observation not in self._encoders:
-            self._encoders[observation] = make_encoder(self.game, self.rules, observation)
-        return self._encoders[observation]
+        if observation not in self.encoders:
+            self.encoders[observation] = make_encoder(self.game, self.rules, observation)
+        return self.encoders[observation]
 
     def view(self, seat: Any = None, *, where: Index | None = None) -> Any:
         """What seats may know, as the game's `View` of N games: the acting seat (0 where a game is over), or `seat`.
@@ -575,7 +575,7 @@ class Batch:
         copy.__dict__.update(self.__dict__)
         copy.num_games = len(rows)
         copy._machine = self._machine.take(rows)
-        copy._encoders = {}
+        copy.encoders = {}
         copy._rows = np.arange(len(rows), dtype=np.intp)
         copy._first_seed, copy._game_index = self._first_seed[rows], self._game_index[rows]
         copy._rewards = self._rewards[rows]

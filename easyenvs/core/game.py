@@ -8,7 +8,8 @@ A game is a package named `NAME_vN` with these modules; discovery finds it, noth
     view.py       `View`, `of_game(game, seat)`, and with a machine `of_games(machine, seats)`: what a seat may know
     encode.py     `features(rules)`: what observations hold; `state_slices(rules)` and `encode_state(position, rules)`
     notation.py   ACTION_NAMES, ACTION_GROUPS (for the docs), action_name, parse_action, view_text; REQUIRED_KEYS,
-                  OPTIONAL_KEYS and checked_position: what a snapshot holds
+                  OPTIONAL_KEYS and checked_position: what a snapshot holds; and, if you like, rotate_seats (for the
+                  conformance kit) and PLAYTHROUGH_OPTIONS
     playthrough.txt   a golden game, written by `python -m easyenvs.testing NAME_vN`
 
 and its `__init__.py` is the front door: `GAME = define(__name__)`, `env`, `raw_env` and `batch`.

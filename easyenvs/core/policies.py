@@ -46,7 +46,14 @@ class Decisions:
     """
 
     def __init__(
-        self, definition: GameDefinition, rules: Any, seat: Index, legal_words: U64, view: Any, keys: U64
+        self,
+        definition: GameDefinition,
+        rules: Any,
+        seat: Index,
+        legal_words: U64,
+        view: Any,
+        keys: U64,
+        encoders: dict[str, Encoder] | None = None,  # by name, made before: to make one takes longer than to use it
     ) -> None:
         self._definition = definition
         self.game = definition.id
@@ -58,7 +65,7 @@ class Decisions:
         self.view = view
         self.keys = keys
         self._legal: Flags | None = None
-        self._encoders: dict[str, Encoder] = {}
+        self._encoders = {} if encoders is None else encoders
 
     def __len__(self) -> int:
         return len(self.seat)
@@ -105,7 +112,7 @@ def decisions(batch: Batch, rows: Index | None = None, *, seed: int = 0, with_vi
     view = batch.view(where=rows) if with_view else None
     if rows is not None:
         words, keys, player = words[rows], keys[rows], player[rows]
-    return Decisions(batch.game, batch.rules, player.astype(np.intp), words, view, keys)
+    return Decisions(batch.game, batch.rules, player.astype(np.intp), words, view, keys, batch.encoders)
 
 
 def act(

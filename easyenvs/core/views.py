@@ -33,7 +33,8 @@ def stack(views: Sequence[V]) -> V:
             values[name] = getattr(first, name)
             continue
         stacked = np.array([getattr(view, name) for view in views], dtype=declared.metadata["dtype"])
-        values[name] = np.ascontiguousarray(np.moveaxis(stacked, 0, -1))
+        # The games last; of one game that is a matter of shape alone.
+        values[name] = stacked[0, ..., None] if len(views) == 1 else np.moveaxis(stacked, 0, -1).copy()
     return type(first)(**values)
 
 

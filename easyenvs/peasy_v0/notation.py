@@ -75,6 +75,9 @@ ACTION_GROUPS: Final = (
 )
 """(ids, names, meaning, phases), for the docs' table."""
 
+PLAYTHROUGH_OPTIONS: Final = {"num_rounds": 1}
+"""The options of the golden playthrough."""
+
 _CARD: Final = re.compile(rf"([{COLOUR_LETTERS}])([1-9]|10)", re.IGNORECASE)
 _PLAY: Final = re.compile(rf"{_CARD.pattern}\s*>\s*([01])", re.IGNORECASE)
 _PLAIN: Final = {name: action for action, name in enumerate(ACTION_NAMES[:FIRST_PLAY])}
@@ -160,6 +163,17 @@ def view_text(view: View) -> str:
 
 
 # ------------------------------------------------------------------------------------------------- snapshots
+
+
+def rotate_seats(snapshot: dict[str, Any], by: int) -> dict[str, Any]:
+    """The same game with everybody `by` seats further clockwise: what every seat sees stays the same."""
+    players = snapshot["num_players"]
+    order = [(seat - by) % players for seat in range(players)]
+    rotated = {**snapshot, **{key: [snapshot[key][seat] for seat in order] for key in ("hands", "rows", "totals")}}
+    rotated["round_scores"] = [[scores[seat] for seat in order] for scores in snapshot["round_scores"]]
+    rotated["player"] = None if snapshot["player"] is None else (snapshot["player"] + by) % players
+    return rotated
+
 
 REQUIRED_KEYS: Final = (
     "phase",

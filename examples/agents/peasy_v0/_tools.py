@@ -1,6 +1,6 @@
 """What the agents of this folder share: tables by card and by action, and sums of card sets.
 
-    K positions  C cards  A actions
+K positions  C cards  A actions
 """
 
 from __future__ import annotations
