@@ -58,7 +58,7 @@ def unpack(words: U64, width: int) -> npt.NDArray[np.uint8]:
     """The bits of [N, W] words as 0/1 uint8 [N, width], bit 0 of word 0 first. `words` is C-contiguous."""
     little = words if words.dtype.byteorder != ">" else words.astype("<u8")
     flat = np.unpackbits(little.view(np.uint8), bitorder="little")
-    return flat.reshape(len(words), -1)[:, :width]
+    return flat.reshape(len(words), 64 * words.shape[1])[:, :width]
 
 
 def unpack_int(word: int, num_bytes: int) -> npt.NDArray[np.uint8]:

@@ -15,7 +15,6 @@ from easyenvs.peasy_v0.cards import (
     FIRST_PLAY,
     NUM_ACTIONS,
     NUM_CARDS,
-    NUM_VALUES,
     OF_COLOUR,
     VALUE_PLANES,
     colour_of,
@@ -39,15 +38,21 @@ _PLANES: Final = tuple(np.uint64(plane) for plane in VALUE_PLANES)
 
 def points(cards: U64) -> F64:
     """The sum of the values of every set: [..] -> [..]."""
-    total = np.bitwise_count(cards & _PLANES[0]).astype(np.float64)
+    total: F64 = np.bitwise_count(cards & _PLANES[0]).astype(np.float64)
     for plane in range(1, len(_PLANES)):
         total += (1 << plane) * np.bitwise_count(cards & _PLANES[plane]).astype(np.float64)
     return total
 
 
+def count(cards: U64) -> F64:
+    """How many cards are in every set: [..] -> [..]."""
+    return np.bitwise_count(cards).astype(np.float64)
+
+
 def hidden_cards(view: View) -> F64:
     """How many face-down cards of each Row nobody has seen yet -> [P, M]."""
-    return np.bitwise_count(view.hidden).astype(np.float64)
+    number: F64 = np.bitwise_count(view.hidden).astype(np.float64)
+    return number
 
 
 def row_known(view: View) -> U64:
@@ -58,7 +63,8 @@ def row_known(view: View) -> U64:
 
 def members(words: U64) -> Flags:
     """Which cards are in each set: [K] -> bool [K, C]."""
-    return (words[:, None] & BIT != 0).astype(np.bool_)
+    inside: Flags = (words[:, None] & BIT != 0).astype(np.bool_)
+    return inside
 
 
 def card_in(words: U64) -> npt.NDArray[np.intp]:

@@ -11,7 +11,7 @@ from typing import Final
 
 import numpy as np
 
-from easyenvs.core.arrays import F64, Index, U64
+from easyenvs.core.arrays import F64, U64, Index
 from easyenvs.core.policies import Decisions
 from easyenvs.peasy_v0.cards import Action
 
@@ -28,7 +28,8 @@ FLIP: Final = -2.0  # two cards more: only when nothing can be played
 def policy(d: Decisions) -> Index:
     """The legal action with the highest worth -> intp [M]."""
     worth = np.where(d.legal, worths(d), -np.inf)
-    return worth.argmax(axis=1)
+    best: Index = worth.argmax(axis=1)
+    return best
 
 
 def worths(d: Decisions) -> F64:
