@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import string
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 from operator import getitem, lshift
@@ -123,6 +123,15 @@ class Slice:
     meaning: str
 
 
+def side_by_side(parts: Iterable[tuple[str, int, str]], start: int = 0) -> list[Slice]:
+    """Slices for (name, width, meaning) one behind the other."""
+    slices = []
+    for name, width, meaning in parts:
+        slices.append(Slice(name, start, start + width, meaning))
+        start += width
+    return slices
+
+
 class _FeatureEncoder:
     """What flat, bits and dict share."""
 
@@ -131,19 +140,11 @@ class _FeatureEncoder:
         self._read_words, self._read_counts = features.read_words, features.read_counts
         self._word_widths = [word.width for word in features.words]
         self.num_bits = sum(self._word_widths)
-        self.slices: list[Slice] = []
-        column = 0
-        for word in features.words:
-            for part in word.parts:
-                self.slices.append(Slice(part.name, column, column + part.width, part.meaning))
-                column += part.width
+        self.slices = side_by_side((part.name, part.width, part.meaning) for word in features.words for part in word.parts)
 
     def _word_slices_and(self, counts: list[tuple[str, int, str]]) -> None:
-        column = self.num_bits
-        for name, width, meaning in counts:
-            self.slices.append(Slice(name, column, column + width, meaning))
-            column += width
-        self.num_columns = column
+        self.slices += side_by_side(counts, self.num_bits)
+        self.num_columns = self.slices[-1].stop
 
     def _reader(self, of_game: ReadView, is_python: bool) -> ReadGame:
         """What reads one game: the features' own way, or by the view."""

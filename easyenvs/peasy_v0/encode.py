@@ -11,7 +11,7 @@ from typing import Any, Final
 import numpy as np
 
 from easyenvs.core.arrays import F32
-from easyenvs.core.encoders import Count, Features, Part, Slice, Word
+from easyenvs.core.encoders import Count, Features, Part, Slice, Word, side_by_side
 from easyenvs.peasy_v0.cards import COLOURS_IN_PLAY, DISCARD_PILES, ROW_PILES, Direction, Phase, cards_in_play
 from easyenvs.peasy_v0.options import CLOCK_TICKS, Rules
 from easyenvs.peasy_v0.view import PackedView, Situation, View
@@ -206,11 +206,7 @@ def state_slices(rules: Rules) -> list[Slice]:
         ("totals", players, f"[P] points so far, divided by {points_cap(rules)}"),
         ("last scores", players, f"[P] points of the last finished round, divided by {points_cap(rules)}"),
     ]
-    slices, column = [], 0
-    for name, width, meaning in parts:
-        slices.append(Slice(name, column, column + width, meaning))
-        column += width
-    return slices
+    return side_by_side(parts)
 
 
 def encode_state(position: dict[str, Any], rules: Rules) -> F32:

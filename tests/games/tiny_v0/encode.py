@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from easyenvs.core.arrays import F32
-from easyenvs.core.encoders import Count, Features, Part, Slice, Word
+from easyenvs.core.encoders import Count, Features, Part, Slice, Word, side_by_side
 
 from .game import NUM_CARDS, Phase
 from .options import Rules
@@ -77,11 +77,7 @@ def state_slices(rules: Rules) -> list[Slice]:
         ("totals", players, "points so far, divided by the most that can be made"),
         ("rounds left", 1, f"rounds after this one, divided by {MAX_ROUNDS_LEFT}"),
     ]
-    slices, column = [], 0
-    for name, width, meaning in parts:
-        slices.append(Slice(name, column, column + width, meaning))
-        column += width
-    return slices
+    return side_by_side(parts)
 
 
 def encode_state(position: dict[str, Any], rules: Rules) -> F32:
