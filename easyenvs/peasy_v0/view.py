@@ -174,8 +174,8 @@ class PackedView:
         self._last_round = None if rules.num_rounds is None else rules.num_rounds - 1
         self._clock_tick = rules.clock_tick
 
-    def read(self, game: Game, seat: int) -> tuple[int, list[int]]:
-        """The packed view, and the numbers: hand_size, hand_fresh, totals, draw_size, rounds left, clock."""
+    def read(self, game: Game, seat: int) -> tuple[int, list[int], tuple[()]]:
+        """The packed view, the numbers (hand_size, hand_fresh, totals, draw_size, rounds left, clock), and no zones."""
         relative, cards = self._relative[seat], self._cards
         hands = relative(game.hand)
         hand = hands[0]
@@ -208,6 +208,7 @@ class PackedView:
                 0 if last is None else last - game.round,
                 game.decisions // self._clock_tick,
             ],
+            (),
         )
 
 
