@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import io
-import json
 import os
 import random
 import re
@@ -209,11 +208,10 @@ def test_a_playthrough_tells_what_a_reader_wants_to_know() -> None:
 def test_the_chosen_game_shows_every_phase_and_is_short() -> None:
     for game in (TINY, *BUILT_IN):
         text = playthrough(game)
-        options = json.loads(re.findall(r"^options: (.*)$", text, re.MULTILINE)[0])
         phases = set(re.findall(r"^> player_\d, phase (\w+): ", text, re.MULTILINE))
-        every_phase: Any = type(game.game_type(game.rules_type(**options)).phase)
+        every_phase: Any = sys.modules[game.game_type.__module__].Phase
         assert phases == {phase.name.lower() for phase in every_phase} - {"over"}
-        assert len(text) < 150_000
+        assert len(text) < 600_000
 
 
 @pytest.mark.parametrize(
