@@ -248,7 +248,8 @@ def main(
     for definition in games:
         if "numpy" not in definition.engines:
             continue
-        players, sizes = ([2], [1, 8192]) if quick else (list(PLAYERS), list(SIZES))
+        usual = definition.rule_options["num_players"]
+        players, sizes = ([usual], [1, 8192]) if quick else (sorted({usual, *PLAYERS}), list(SIZES))
         table, results[definition.id] = batch_table(definition, players, sizes, repeats, 0.3 if quick else 1.0, console)
         console.print(table)
     table, results["PettingZoo loop"] = loop_table(games, repeats, 0.2 if quick else 0.6, console)

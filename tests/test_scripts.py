@@ -20,8 +20,9 @@ def run(*command: str, cwd: Path = ROOT) -> str:
     return done.stdout
 
 
-def test_play_one_game() -> None:
-    out = run("examples/play_one_game.py")
+@pytest.mark.parametrize("game", [[], ["peasy_v0"], ["school_v0"]])
+def test_play_one_game(game: list[str]) -> None:
+    out = run("examples/play_one_game.py", *game)
     assert "player_0: reward" in out
     assert "your turn" in out
 

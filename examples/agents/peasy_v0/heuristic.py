@@ -1,212 +1,238 @@
-"""Heuristic: look at every way to finish the turn (`_turns.py`), and take the one with the most promising position.
+"""Heuristic: judge the position after every way to play the own turn to its end (`_turns.py`), and go for the best one.
 
-Promising means: the points by which the others are expected to finish the round above the seat. A line that ends the round
-is scored by what ending brings (P15): nothing if the seat is strictly lowest, which is the less likely the more points it
-keeps and the fewer cards the others hold, and the double otherwise. Any other line is scored by a weighted sum of what makes
-a position good or bad; `WEIGHTS` names each and says why. The weights are the least-squares fit of how rounds went on from
-such positions when this agent played itself, with 2 and with 4 players.
+A judgement is in points: by how much the others will score more in this round than the own seat. A line that ends the
+round is judged by P15 itself, from what the opponents may hold: so the seat ends a round only where it is likely to be
+strictly lowest, and avoids it elsewhere. Any other line is judged by WEIGHTS, a sum of named reasons. These were fitted,
+not guessed: play against itself, then linear regression of how the round went on what the position looked like, a few
+times over; apart for two players (where one opponent is all that matters) and for more.
+
+Measured (every seat on equal deals, 95% intervals): it wins 99.8 ± 0.1% of 6,000 games of two against random play, and
+97.8 ± 0.4% of 6,000 as one of four. Against greedy, as one against all others, its mean placement reward is +0.76 ± 0.01
+with two players (10,000 games), +0.62, +0.55, +0.49 and +0.50 (± 0.02 or less) with three to six.
 
     M decisions  P seats  K lines
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Final
 
 import numpy as np
-from numpy.typing import NDArray
 
-from easyenvs.core.arrays import F64, U64, Index
+from easyenvs.core.arrays import F64, U64, Flags, Index
 from easyenvs.core.policies import Decisions
-from easyenvs.peasy_v0.cards import AT_LEAST, AT_MOST, Direction
+from easyenvs.peasy_v0.cards import AT_LEAST, AT_MOST
+from easyenvs.peasy_v0.view import View
 
-from ._tools import MEAN_VALUE, SAME_COLOUR, hidden_cards, points, row_known
+from ._tools import MEAN_VALUE, SAME_COLOUR, count, hidden_cards, points, row_known
 from ._turns import COVERS, Lines, choose
 
-WEIGHTS: Final = {
-    "constant": -3.105,
-    # Own points. The larger of hand and Row scores (P15), but whoever wants to end the round has to get rid of both.
-    "hand points": -0.134,
-    "face-up points": -0.329,
-    "known face-down points": -0.694,  # worse: they can't be played before a bonus turns them up
-    "larger total": -0.203,
-    "hidden cards": -4.449,  # worst: unknown points under the Row, of which only a bonus gets rid
-    "turned up": 2.845,  # one of those, turned up in this turn, takes most of that back
-    # Own way to the end of the round.
-    "hand cards": -0.837,
-    "lone face-down piles": 0.564,  # a bonus turns these up at no price
-    "easy cards": 0.652,  # high ones while the direction is UP, low ones while it is DOWN
-    "hard cards": 0.503,  # … and the opposite, for when somebody flips it
-    "matches": 0.031,  # cards that would open a bonus now
-    "end by hand": -0.049,  # what ending the round would bring if only the Row were left
-    "end by hand, one card": 0.07,  # … and the hand is down to one card
-    # The others.
-    "their hand cards": 1.65,
-    "their Row cards": 1.487,
-    "their score": 0.217,
-    "their Row points": 0.29,
-    "others with one card": 1.649,
-    "threat": -0.13,  # points at risk to those with one card whose Row is likely to be lower
-    "next can play": -0.763,  # face-up cards that the next seat could play: a direction that starves it is better
-    "next can end": -0.1,  # points at risk if the next seat has one card and something to play
+VARIANCE: Final = 8.25  # of the value of one unknown card, 1 … 10
+SHED: Final = 0.06  # seats play high cards first: what is left of a hand is lighter by this part for each card played …
+SHED_UNTIL: Final = 5.0  # … up to so many cards
+
+WEIGHTS: Final[dict[str, tuple[float, float]]] = {
+    # points of the own round, by a unit of each feature:  2 players, more
+    # Against ending the round now.
+    "going on": (-5.23, -2.69),
+    # Own points. The larger of hand and Row scores (P15), but who wants to end the round has to get rid of both.
+    "hand points": (-0.14, -0.14),
+    "up points": (-0.28, -0.19),  # face-up in the Row
+    "down points": (-0.91, -0.51),  # known, but not to be played before a bonus turns them up
+    "hidden cards": (-5.44, -3.52),  # an average card each, of which only a bonus can get rid
+    "turned": (4.21, 2.59),  # … and which this turn's bonus has turned up
+    "locked": (1.09, 0.41),  # Row piles without a face-up card: turning them up costs nothing
+    "larger": (-0.19, -0.20),
+    # Own way to the end.
+    "hand cards": (-1.56, -0.55),  # turns until the hand is empty
+    "near end": (0.03, 0.07),  # with one hand card left: what ending by it would bring
+    "last": (0.88, 0.30),  # tens in UP, ones in DOWN: always playable
+    "late": (0.81, 0.31),  # eight and more in UP, three and less in DOWN
+    "early": (0.73, 0.38),  # the same for the other direction: somebody will flip
+    "matches": (0.43, -0.05),  # cards that would open a chain now; more seats cover it first
+    # The others: how far they are from ending the round, and with how much.
+    "their score": (0.12, 0.15),
+    "their row points": (0.29, 0.20),
+    "their hand cards": (2.04, 1.34),
+    "their row cards": (1.00, 0.25),
+    "their face-down cards": (2.89, 2.32),  # each costs them a bonus
+    "seats with one card": (3.47, 1.09),  # the danger itself is in the next two
+    "threat": (-0.25, -0.11),  # points at stake where such a seat's Row is likely lower than the own score
+    "next ends": (-0.26, -0.04),  # points at stake where the next seat has one card and can play it
+    # What the discard piles offer the next seat: a direction that starves it makes it draw.
+    "next stuck": (3.35, 0.14),
+    "next plays": (0.10, 0.04),
+    "next matches": (-2.16, -0.58),
 }
 
-SPREAD: Final = 2.8  # standard deviation of an unknown card's value
-KEPT_LOW: Final = 0.06  # players shed high cards: a hand is lighter by this share for every card each has played …
-KEPT_LOW_CARDS: Final = 0.04  # … and for every card above three
-ENOUGH_PLAYED: Final = 5.0
 
-EASY_UP: Final = np.uint64(AT_LEAST[8])
-EASY_DOWN: Final = np.uint64(AT_MOST[3])
+def _by_direction(up: int, down: int) -> U64:
+    """A table of two sets, by Direction."""
+    return np.array([0, up, down], dtype=np.uint64)
+
+
+LAST: Final = _by_direction(AT_LEAST[10], AT_MOST[1])  # always playable in this direction
+LATE: Final = _by_direction(AT_LEAST[8], AT_MOST[3])  # playable for long
+EARLY: Final = _by_direction(AT_MOST[3], AT_LEAST[8])  # playable for long in the other direction
 
 
 def policy(d: Decisions) -> Index:
-    """The first action of the most promising line -> intp [M]."""
-    return choose(d, evaluate)
+    """The legal action whose best line is judged best -> intp [M]."""
+    return choose(d, judge)
 
 
-def evaluate(d: Decisions, lines: Lines) -> F64:
-    """By how many points the others are expected to finish above the seat -> [K]."""
-    others = Others(d)
-    mine = Mine(d, lines, others)
-    worth = np.zeros(len(lines))
-    for name, value in features(d, lines, mine, others).items():
-        worth += WEIGHTS[name] * value
-    ends = (mine.hand_cards == 0) | (mine.row_cards == 0)  # P14
-    return np.where(ends, others.worth_of_ending(lines.game, mine.hand + mine.row, mine.spread), worth)
+@dataclass(slots=True)
+class Guess:
+    """What the seats may hold, as far as a view tells: means and variances of points, [P, M] each."""
+
+    card: F64  # [M]  the mean of a card in the own Row that nobody has seen
+    hand: F64
+    hand_variance: F64
+    row: F64
+    row_variance: F64
+    score: F64  # P15: the larger of the two
 
 
-class Others:
-    """What the seat can tell of every seat's score from its cards' number, its known cards and the unseen ones."""
-
-    def __init__(self, d: Decisions) -> None:
-        view = d.view
-        fresh, old = mean_value(view.unseen_fresh), mean_value(view.unseen_old)
-        self.hidden_value = np.where(view.reshuffled != 0, old, fresh)  # P13
-        size, fresh_cards = view.hand_size.astype(float), view.hand_fresh.astype(float)
-        played = np.bitwise_count(view.buried) / d.num_players
-        lighter = KEPT_LOW * np.minimum(np.where(view.reshuffled != 0, ENOUGH_PLAYED, played), ENOUGH_PLAYED)
-        lighter = lighter + KEPT_LOW_CARDS * np.maximum(size - 3, 0) * (view.buried != 0)
-        hidden = hidden_cards(view)
-        known = row_known(view)
-        self.hand_cards = size  # [P, M] and so on
-        self.hand = (fresh_cards * fresh + (size - fresh_cards) * old) * (1 - lighter)
-        self.hand_spread = SPREAD * np.sqrt(size)
-        self.row_cards = np.bitwise_count(known) + hidden
-        self.row = points(known) + hidden * self.hidden_value
-        self.row_spread = SPREAD * np.sqrt(hidden)
-        self.score = mean_of_larger(self.hand, self.hand_spread, self.row, self.row_spread)  # P15
-
-    def chance_of_lowest(self, game: Index, rest: F64, spread: F64) -> F64:
-        """The chance that every other seat's score is above `rest`: each one's larger total has to be -> [K]."""
-        lowest = np.ones(len(game))
-        for seat in range(1, len(self.hand)):
-            hand_below = below(rest - self.hand[seat][game], np.hypot(self.hand_spread[seat][game], spread))
-            row_below = below(rest - self.row[seat][game], np.hypot(self.row_spread[seat][game], spread))
-            lowest *= 1 - hand_below * row_below
-        return lowest
-
-    def worth_of_ending(self, game: Index, rest: F64, spread: F64) -> F64:
-        """P15. Ending the round with so many points left: the others' score, less twice the rest unless lowest -> [K]."""
-        lost = 1 - self.chance_of_lowest(game, rest, spread)
-        worth: F64 = self.score[1:].mean(axis=0)[game] - 2 * rest * lost
-        return worth
-
-
-class Mine:
-    """The seat's own cards at the end of each line, all [K]."""
-
-    def __init__(self, d: Decisions, lines: Lines, others: Others) -> None:
-        game, view = lines.game, d.view
-        down = [view.known_down[0, pile][game] for pile in (0, 1)]
-        hidden = [view.hidden_down[0, pile][game] for pile in (0, 1)]
-        self.hidden = hidden_cards(view)[0][game]
-        known = lines.up_0 | lines.up_1 | down[0] | down[1]
-        self.hand, self.hand_cards = points(lines.hand), np.bitwise_count(lines.hand).astype(float)
-        self.row = points(known) + self.hidden * others.hidden_value[game]
-        self.row_cards = np.bitwise_count(known) + self.hidden
-        self.spread = np.sqrt(SPREAD**2 * self.hidden + 0.3)
-        # P11. A flipped pile's known cards change places; a hidden card that turns up is a card all the same.
-        self.up: list[U64] = []
-        self.down: list[U64] = []
-        self.turned_up = np.zeros(len(lines))
-        self.lone = np.zeros(len(lines))
-        for pile, up in enumerate((lines.up_0, lines.up_1)):
-            flips = lines.turned == pile
-            self.up.append(np.where(flips, down[pile], up))
-            self.down.append(np.where(flips, up, down[pile]))
-            self.turned_up += flips & hidden[pile]
-            shows = (self.up[pile] != 0) | (flips & hidden[pile])
-            covered = (self.down[pile] != 0) | (~flips & hidden[pile])
-            self.lone += covered & ~shows
-
-
-def features(d: Decisions, lines: Lines, mine: Mine, others: Others) -> dict[str, F64 | NDArray[np.uint8]]:
-    """What `WEIGHTS` weighs, by name, all [K]."""
-    view, game = d.view, lines.game
-    rising = lines.direction == Direction.UP
-    larger = np.maximum(mine.hand, mine.row)
-    own = lines.hand | mine.up[0] | mine.up[1]
-    covers = [COVERS[lines.direction, top] for top in (lines.top_0, lines.top_1)]
-    playable = covers[0] | covers[1]
-    matching = (SAME_COLOUR[lines.top_0] & covers[0]) | (SAME_COLOUR[lines.top_1] & covers[1])
-    end_by_hand = others.worth_of_ending(game, mine.row, mine.spread)
-    one_card = others.hand_cards[1:] == 1
-
-    threat = np.zeros(len(lines))
-    for seat in range(1, d.num_players):
-        spread = np.sqrt(others.row_spread[seat][game] ** 2 + mine.spread**2 + 1.7)
-        threat += one_card[seat - 1][game] * below(larger - others.row[seat][game], spread)
-
-    unseen = (view.unseen_fresh | view.unseen_old)[game]
-    next_up = (view.up[1, 0] | view.up[1, 1])[game]
-    next_plays = np.bitwise_count(next_up & playable)
-    share = np.bitwise_count(unseen & playable) / np.maximum(np.bitwise_count(unseen), 1)
-    next_stuck = (next_plays == 0) * (1 - share) ** others.hand_cards[1][game]
-
-    easy, hard = np.where(rising, EASY_UP, EASY_DOWN), np.where(rising, EASY_DOWN, EASY_UP)
-    return {
-        "constant": np.ones(len(lines)),
-        "hand points": mine.hand,
-        "face-up points": points(mine.up[0] | mine.up[1]),
-        "known face-down points": points(mine.down[0] | mine.down[1]),
-        "larger total": larger,
-        "hidden cards": mine.hidden,
-        "turned up": mine.turned_up,
-        "hand cards": mine.hand_cards,
-        "lone face-down piles": mine.lone,
-        "easy cards": np.bitwise_count(own & easy),
-        "hard cards": np.bitwise_count(own & hard),
-        "matches": np.bitwise_count(own & matching),
-        "end by hand": end_by_hand,
-        "end by hand, one card": (mine.hand_cards == 1) * end_by_hand,
-        "their hand cards": others.hand_cards[1:].mean(axis=0)[game],
-        "their Row cards": others.row_cards[1:].mean(axis=0)[game],
-        "their score": others.score[1:].mean(axis=0)[game],
-        "their Row points": others.row[1:].mean(axis=0)[game],
-        "others with one card": one_card.sum(axis=0)[game].astype(float),
-        "threat": threat * larger,
-        "next can play": next_plays,
-        "next can end": one_card[0][game] * (1 - next_stuck) * larger,
-    }
+def guess_of(view: View) -> Guess:
+    """P13. Hands and hidden Row cards come from the two groups of unseen cards; each has a mean that is known."""
+    fresh, old = mean_value(view.unseen_fresh), mean_value(view.unseen_old)
+    card = np.where(view.reshuffled != 0, old, fresh)
+    played = np.where(view.reshuffled != 0, SHED_UNTIL, count(view.buried) / len(view.hand_size))
+    from_draw = view.hand_fresh.astype(np.float64)
+    hand = from_draw * fresh + (view.hand_size - from_draw) * old
+    hand *= 1.0 - SHED * np.minimum(played, SHED_UNTIL)
+    hidden = hidden_cards(view)
+    hand_variance, row_variance = VARIANCE * view.hand_size, VARIANCE * hidden
+    row = points(row_known(view)) + hidden * card
+    return Guess(card, hand, hand_variance, row, row_variance, mean_of_larger(hand, row, hand_variance + row_variance))
 
 
 def mean_value(cards: U64) -> F64:
-    """The mean value of every set's cards; of an empty one, that of the deck -> [M]."""
-    size = np.bitwise_count(cards)
-    return np.where(size > 0, points(cards) / np.maximum(size, 1), MEAN_VALUE)
+    """The mean value of the cards of a set; of the whole deck where it is empty."""
+    number = count(cards)
+    mean: F64 = np.where(number > 0, points(cards) / np.maximum(number, 1.0), MEAN_VALUE)
+    return mean
 
 
-def below(distance: F64, spread: F64) -> F64:
-    """The normal distribution function, near enough (the logistic one of like slope)."""
-    result: F64 = 1 / (1 + np.exp(-1.702 * np.clip(distance / np.maximum(spread, 1e-6), -8, 8)))
+def below(difference: F64, variance: F64) -> F64:
+    """The normal distribution function of a difference in points, nearly (a logistic curve)."""
+    rise = 1.702 * difference / np.sqrt(variance + 0.3)  # 0.3: also two known sums make no jump
+    result: F64 = 1.0 / (1.0 + np.exp(-np.clip(rise, -30.0, 30.0)))
     return result
 
 
-def mean_of_larger(a: F64, a_spread: F64, b: F64, b_spread: F64) -> F64:
-    """The mean of the larger of two normal variables (Clark, "The greatest of a finite set of random variables", 1961)."""
-    spread = np.hypot(a_spread, b_spread) + 1e-6
-    distance = (a - b) / spread
-    a_larger = below(a - b, spread)
-    result: F64 = a * a_larger + b * (1 - a_larger) + spread * np.exp(-(distance**2) / 2) / np.sqrt(2 * np.pi)
-    return result
+def mean_of_larger(a: F64, b: F64, variance: F64) -> F64:
+    """The mean of the larger of two normal variables; `variance` is their difference's (Clark 1961)."""
+    share = below(a - b, variance)
+    spread = np.sqrt(variance + 0.3)
+    larger: F64 = a * share + b * (1.0 - share) + spread * 0.3989 * np.exp(-0.5 * ((a - b) / spread) ** 2)
+    return larger
+
+
+def judge(d: Decisions, lines: Lines) -> F64:
+    """What the position after each line is worth, in points of the round -> [K]."""
+    view: View = d.view
+    guess = guess_of(view)
+    weights = {name: pair[d.num_players > 2] for name, pair in WEIGHTS.items()}
+    common = np.zeros(len(d))
+    for name, feature in common_features(view, guess).items():
+        common += weights[name] * feature
+    worth: F64 = common[lines.game]
+    features, ends, end_worth = line_features(view, guess, lines)
+    for name, feature in features.items():
+        worth += weights[name] * feature
+    worth[ends] = end_worth[ends]
+    rounded: F64 = worth.round(6)  # so that no machine's last digit decides a tie
+    return rounded
+
+
+def common_features(view: View, guess: Guess) -> dict[str, F64]:
+    """What the own turn does not change, [M] each. It matters to the choice between going on and ending the round."""
+    down = np.bitwise_count(view.hidden[1:]) + (view.known_down[1:] != 0).sum(axis=1)
+    in_row = count(row_known(view)[1:]) + hidden_cards(view)[1:]
+    return {
+        "going on": np.ones(len(view.hand)),
+        "their score": guess.score[1:].mean(axis=0),
+        "their row points": guess.row[1:].mean(axis=0),
+        "their hand cards": view.hand_size[1:].mean(axis=0),
+        "their row cards": in_row.mean(axis=0),
+        "their face-down cards": down.mean(axis=0),
+        "seats with one card": (view.hand_size[1:] == 1).sum(axis=0).astype(np.float64),
+    }
+
+
+def line_features(view: View, guess: Guess, lines: Lines) -> tuple[dict[str, F64], Flags, F64]:
+    """What the own turn changes, [K] each; whether it ends the round (P14), and what that is worth."""
+    game = lines.game
+    # the own Row: what lies face-up and face-down once the pile is turned (P11)
+    known_down, hidden = view.known_down[0][:, game], view.hidden[0][game] >> np.arange(2, dtype=np.uint8)[:, None] & 1
+    is_turned = lines.turned == np.arange(2)[:, None]
+    face_up = np.stack([lines.up_0, lines.up_1])
+    up = np.where(is_turned, known_down, face_up)
+    down = np.where(is_turned, face_up, known_down)
+    turned_unknown = (is_turned & (hidden != 0)).sum(axis=0).astype(np.float64)
+    still_hidden = hidden.sum(axis=0).astype(np.float64)
+    locked = ((up == 0) & ((down != 0) | (hidden != 0)) & ~(is_turned & (hidden != 0))).sum(axis=0)
+    in_hand, up_points, down_points = points(lines.hand), points(up[0] | up[1]), points(down[0] | down[1])
+    row = up_points + down_points + still_hidden * guess.card[game]
+    larger = np.maximum(in_hand, row)
+    hand_cards = count(lines.hand)
+    row_cards = count(lines.up_0 | lines.up_1 | known_down[0] | known_down[1]) + still_hidden
+    ends = (hand_cards == 0) | (row_cards == 0)
+
+    # ending the round: now, or with the last hand card
+    variance = VARIANCE * still_hidden
+    end_worth = np.zeros(len(lines))
+    near = np.flatnonzero(ends | (hand_cards == 1))
+    rest = (row + in_hand * ends)[near]
+    end_worth[near] = ending(guess, rest, variance[near], game[near])
+
+    # the discard piles
+    own = lines.hand | up[0] | up[1]
+    open_0, open_1 = COVERS[lines.direction, lines.top_0], COVERS[lines.direction, lines.top_1]
+    may = open_0 | open_1
+    matching = (open_0 & SAME_COLOUR[lines.top_0]) | (open_1 & SAME_COLOUR[lines.top_1])
+    next_up = (view.up[1, 0] | view.up[1, 1])[game]
+    next_hand = view.hand_size[1][game]
+    unseen = (view.unseen_fresh | view.unseen_old)[game]
+    number = np.maximum(count(unseen), 1.0)
+    next_stuck = (next_up & may == 0) * (1.0 - count(unseen & may) / number) ** next_hand
+
+    threat = np.zeros(len(lines))
+    for seat in range(1, len(view.hand_size)):
+        lowest = below(larger - guess.row[seat][game], variance + guess.row_variance[seat][game] + 2.0)
+        threat += (view.hand_size[seat][game] == 1) * lowest
+    features = {
+        "hand points": in_hand,
+        "up points": up_points,
+        "down points": down_points,
+        "hidden cards": still_hidden,
+        "larger": larger,
+        "hand cards": hand_cards,
+        "turned": turned_unknown,
+        "locked": locked.astype(np.float64),
+        "last": count(own & LAST[lines.direction]),
+        "late": count(own & LATE[lines.direction]),
+        "early": count(own & EARLY[lines.direction]),
+        "matches": count(own & matching),
+        "near end": (hand_cards == 1) * end_worth,
+        "threat": threat * larger,
+        "next ends": (next_hand == 1) * (1.0 - next_stuck) * larger,
+        "next stuck": next_stuck,
+        "next plays": count(next_up & may) + next_hand * count(unseen & may) / number,
+        "next matches": count(next_up & matching) + next_hand * count(unseen & matching) / number,
+    }
+    return features, ends, end_worth
+
+
+def ending(guess: Guess, rest: F64, variance: F64, game: Index) -> F64:
+    """P15. What ending the round with this rest is worth: it costs nothing where strictly lowest, else it counts double."""
+    lowest = np.ones(len(game))
+    for seat in range(1, len(guess.hand)):
+        # A seat is not above the rest if both its hand and its Row are at most as high. (0.5: sums are whole numbers.)
+        hand_is_not = below(rest + 0.5 - guess.hand[seat, game], guess.hand_variance[seat, game] + variance)
+        row_is_not = below(rest + 0.5 - guess.row[seat, game], guess.row_variance[seat, game] + variance)
+        lowest *= 1.0 - hand_is_not * row_is_not
+    worth: F64 = guess.score[1:, game].mean(axis=0) - 2.0 * rest * (1.0 - lowest)
+    return worth
