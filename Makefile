@@ -22,8 +22,8 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test,docs,dev]"
 	@touch $@
 
-demo: $(STAMP)  ## play random against the baselines, 2 and 4 players (under a minute)
-	@echo "== Random against the baseline agents: Easy Peasy with 2 and with 4 players (under a minute) =="
+demo: $(STAMP)  ## play random against the baselines, both games, 2 and 4 players (under a minute)
+	@echo "== Random against the baseline agents: both games, with 2 and with 4 players (under a minute) =="
 	@$(RUN) benchmarks/random_vs_heuristic.py --players '2 4'
 
 test: $(STAMP)  ## run the tests (a few minutes)

@@ -41,7 +41,8 @@ from easyenvs.core.errors import OptionError
 from easyenvs.core.game import GameDefinition
 
 MOST_PLAYERS: Final = 12  # numbers of players above this are not tried
-IDS_A_ROW: Final = 10
+IDS_A_ROW: Final = 10  # in a table of action ids; half as many of names longer than SHORT_NAME
+SHORT_NAME: Final = 8
 STATISTICS_GAMES: Final = 2000
 STATISTICS_SEED: Final = 0
 MINUS: Final = "−"
@@ -117,7 +118,8 @@ def _shape(space: Any) -> str:
 def _by_players(table: dict[int, list[Slice]]) -> Table:
     """One row for every slice, or run of slices that differ in their numbers only; one column a number of players.
 
-    A run of k slices of w columns each reads `first–last (k × w)`.
+    A run of k slices of w columns each reads `first–last (k × w)`; one that others lie between, at a distance of d columns
+    from slice to slice, reads `first–last + d N`, with the columns of its slice 0.
     """
     runs = {players: _runs(parts) for players, parts in table.items()}
     patterns = list(next(iter(runs.values())))
@@ -126,14 +128,30 @@ def _by_players(table: dict[int, list[Slice]]) -> Table:
     rows = []
     for pattern in patterns:
         found = [by_pattern[pattern] for by_pattern in runs.values()]
-        columns = []
-        for run in found:
-            first, last, width = run[0].start, run[-1].stop - 1, run[0].stop - run[0].start
-            text = str(first) if first == last else f"{first}{WORD_JOINER}–{WORD_JOINER}{last}"
-            columns.append(text + (f" ({len(run)}{NBSP}×{NBSP}{width})" if len(run) > 1 and width > 1 else ""))
+        scattered = any(_distance(run) for run in found)
         names = list(dict.fromkeys(part.name for run in found for part in run))
-        rows.append((name_list(names), merged([part.meaning for run in found for part in run]), *columns))
+        rows.append(
+            (
+                numbered(names) if scattered else name_list(names),
+                merged([part.meaning for run in found for part in run]),
+                *(_columns(run) for run in found),
+            )
+        )
     return Table(("slice", "meaning", *(f"n{NBSP}={NBSP}{players}" for players in table)), rows)
+
+
+def _distance(run: list[Slice]) -> int:
+    """From slice to slice of a run that others lie between, else 0."""
+    return run[1].start - run[0].start if len(run) > 1 and run[1].start > run[0].stop else 0
+
+
+def _columns(run: list[Slice]) -> str:
+    distance, width = _distance(run), run[0].stop - run[0].start
+    first, last = run[0].start, run[0 if distance else -1].stop - 1
+    text = str(first) if first == last else f"{first}{WORD_JOINER}–{WORD_JOINER}{last}"
+    if distance:
+        return f"{text} +{NBSP}{distance}{NBSP}N"
+    return text + (f" ({len(run)}{NBSP}×{NBSP}{width})" if len(run) > 1 and width > 1 else "")
 
 
 def name_list(names: list[str]) -> str:
@@ -145,24 +163,53 @@ def name_list(names: list[str]) -> str:
     return ", ".join(f"`{name}`" for name in names)
 
 
+def numbered(names: list[str]) -> str:
+    """Names that differ in a number anywhere: `up N red` (N = 0, 1, 2)."""
+    numbers = ", ".join(re.findall(r"\d+", name)[0] for name in names)
+    return f"`{_pattern(names[0], 'N')}` (N = {numbers})"
+
+
 def names_in(cell: str) -> list[str]:
-    """The names that `name_list` has written."""
+    """The names that `name_list` or `numbered` has written."""
+    pattern, _, numbers = cell.rstrip(")").partition("` (N = ")
+    if numbers:
+        return [re.sub(r"\bN\b", number, pattern[1:]) for number in numbers.split(", ")]
     stem, _, ends = cell.partition("` ")
     if ends:
         return [f"{stem[1:]} {end}" for end in ends.split(", ")]
     return [name.strip("`") for name in cell.split(", ")]
 
 
+def _pattern(name: str, letter: str) -> str:
+    return re.sub(r"\d+", letter, name)
+
+
 def _runs(parts: list[Slice]) -> dict[tuple[str, int], list[Slice]]:
-    """Neighbouring slices of one width whose names differ in their numbers only, in order, by (pattern, position)."""
+    """Slices of one width whose names differ in their numbers only, in order, by (pattern, position): neighbours, or those
+    at one place in a sequence that repeats itself for seat 0, 1, … (`up 0 red`, `up 0 blue`, `up 1 red`, `up 1 blue`)."""
+    kinds = [(_pattern(part.name, "#"), part.stop - part.start) for part in parts]
     runs: list[tuple[str, list[Slice]]] = []
-    for part in parts:
-        pattern = re.sub(r"\d+", "#", part.name)
-        if runs and runs[-1][0] == pattern and part.stop - part.start == runs[-1][1][0].stop - runs[-1][1][0].start:
-            runs[-1][1].append(part)
-        else:
-            runs.append((pattern, [part]))
+    at = 0
+    while at < len(parts):
+        length, times = _repetition(kinds[at:])
+        for place in range(at, at + length):
+            runs.append((kinds[place][0], parts[place : at + length * times : length]))
+        at += length * times
     return {(pattern, position): run for position, (pattern, run) in enumerate(runs)}
+
+
+def _repetition(kinds: Sequence[tuple[str, int]]) -> tuple[int, int]:
+    """How long the shortest sequence is that these begin with and that repeats itself at once, and how often it is there."""
+    for length in range(1, len(kinds) // 2 + 1):
+        block = kinds[:length]
+        if length > 1 and any(pattern.count("#") != 1 for pattern, _ in block):
+            break
+        times = 1
+        while kinds[length * times : length * (times + 1)] == block:
+            times += 1
+        if times > 1:
+            return length, times
+    return 1, 1
 
 
 def merged(texts: list[str]) -> str:
@@ -252,7 +299,7 @@ def dict_(game: GameDefinition) -> Table:
     rows = []
     for key, (start, stop, _) in most.shapes.items():
         parts = [part.name for part in most.flat.slices if start <= part.start < stop]
-        stems = dict.fromkeys(re.sub(r" [\d.]+$", "", name) for name in parts)
+        stems = dict.fromkeys(_pattern(re.sub(r" [\d.]+$", "", name), "N") for name in parts)
         shapes = [f"`{encoder.shapes[key][2]}`" if key in encoder.shapes else NO_ENTRY for encoder in made.values()]
         rows.append((f"`{key}`", ", ".join(f"`{stem}`" for stem in stems), *shapes))
     return Table(("key", "slices of `flat`", *(f"n{NBSP}={NBSP}{players}" for players in made)), rows)
@@ -266,11 +313,12 @@ def actions(game: GameDefinition) -> Table:
 def action_ids(game: GameDefinition) -> Table:
     """The name of every single action."""
     names: tuple[str, ...] = game.notation.ACTION_NAMES
+    ids_a_row = IDS_A_ROW if max(map(len, names)) <= SHORT_NAME else IDS_A_ROW // 2
     rows = []
-    for first in range(0, len(names), IDS_A_ROW):
-        row = names[first : first + IDS_A_ROW]
-        rows.append((f"**{first}**", *row, *[""] * (IDS_A_ROW - len(row))))
-    return Table(("id", *(f"+{i}" for i in range(IDS_A_ROW))), rows)
+    for first in range(0, len(names), ids_a_row):
+        row = names[first : first + ids_a_row]
+        rows.append((f"**{first}**", *row, *[""] * (ids_a_row - len(row))))
+    return Table(("id", *(f"+{i}" for i in range(ids_a_row))), rows)
 
 
 def phases(game: GameDefinition) -> Table:
@@ -357,7 +405,8 @@ def snapshot(game: GameDefinition) -> Table:
     for entry in filter(None, entries):
         names = entry[1].split(", ")
         needed = all(name in ("game", "num_players", *game.notation.REQUIRED_KEYS) for name in names)
-        rows.append((", ".join(f"`{name}`" for name in names), "yes" if needed else "no", _code_words(entry[2])))
+        meaning = _code_words(" ".join(entry[2].split()))
+        rows.append((", ".join(f"`{name}`" for name in names), "yes" if needed else "no", meaning))
     return Table(("key", "required", "value"), rows)
 
 

@@ -27,7 +27,11 @@ ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
 PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if "_build" not in page.parts)]
 GAMES = [game for game in easyenvs.games().values() if game.package.startswith("easyenvs.")]
-RULES = {"peasy_v0": [*(f"P{number}" for number in range(1, 19)), *(f"R{number}" for number in range(1, 8))]}
+COMMON_RULES = [f"R{number}" for number in range(1, 8)]
+RULES = {
+    "peasy_v0": [*(f"P{number}" for number in range(1, 19)), *COMMON_RULES],
+    "school_v0": [*(f"S{number}" for number in range(1, 21)), *COMMON_RULES],
+}
 
 PYTHON = re.compile(r"^( *)```(?:python|\{easyenvs-run\})[ \t]*\n(.*?)^\1```[ \t]*$", re.MULTILINE | re.DOTALL)
 NOT_RUN = "# not run"
@@ -202,13 +206,19 @@ def check_slices(game: GameDefinition, name: str, table: list[list[str]], names_
     """Every slice is in the table's row that names it, at its place, for every number of players."""
     for column, head in enumerate(table[0][2:], start=2):
         encoder: Any = make_encoder(game, game.rules_type(num_players=int(re.sub(r"\D", "", head))), name)
-        shown = {}
+        by_name = {part.name: (part.start, part.stop) for part in encoder.slices}
+        shown: dict[str, tuple[int, int]] = {}
         for row in table[1:]:
             numbers = [int(number) for number in re.findall(r"\d+", row[column])]
             names = names_in(row[0])
+            distance = numbers.pop() if row[column].endswith("N") else 0  # "0–7 + 64 N"
             start, stop = numbers[0], numbers[min(1, len(numbers) - 1)] + 1
+            if distance:
+                members = [name for name in names if name in by_name]
+                shown |= {name: (start + i * distance, stop + i * distance) for i, name in enumerate(members)}
+                continue
             there = [part.name for part in encoder.slices if start <= part.start < stop]
             width = (stop - start) // len(there)
             for position, part in enumerate(name for name in names if name in there):
                 shown[part] = (start + position * width, start + (position + 1) * width)
-        assert shown == {part.name: (part.start, part.stop) for part in encoder.slices}, (name, head)
+        assert shown == by_name, (name, head)
