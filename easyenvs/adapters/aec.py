@@ -128,6 +128,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._first_seed: int | None = None
         self._game_index = 0
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
+        self._infos: dict[str, dict[str, Any]] | None = None  # of all agents, once somebody has asked for them
+        self._selected_info: dict[str, Any] | None = None  # that of `agent_selection`, which `last` makes alone
         self._is_reset = False
         self._owes = False  # some reward, or cumulative reward, is not 0
         self._ended = True
@@ -207,7 +209,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._cumulative_rewards = self._no_rewards.copy()
         self._terminations = dict.fromkeys(self.agents, game.terminated)
         self._truncations = dict.fromkeys(self.agents, game.truncated)
-        self._infos: dict[str, dict[str, Any]] = {}
+        self._forget_infos()
         self._is_reset, self._owes = True, False
         self._ended = game.player is None
         self.agent_selection = self.possible_agents[game.player or 0]
@@ -224,7 +226,7 @@ class RawEnv(AECEnv[str, Observation, int]):
     def terminations(self, value: dict[str, bool]) -> None:
         # PettingZoo's TerminateIllegalWrapper ends a game by setting this from outside: what infos said is void then.
         self._terminations = value
-        self._infos = {}
+        self._forget_infos()
         self._ended = any(value.values())
 
     @property
@@ -236,19 +238,22 @@ class RawEnv(AECEnv[str, Observation, int]):
     @truncations.setter
     def truncations(self, value: dict[str, bool]) -> None:
         self._truncations = value
-        self._infos = {}
+        self._forget_infos()
 
     @property
     def infos(self) -> dict[str, dict[str, Any]]:  # type: ignore[override]
         """By agent: `action_mask` (int8 [A]), and at the end `score` (int) and `rank` (float, 1-based, ties averaged)."""
         self._need_attribute("infos")
-        infos = self._infos
-        for agent in self.agents:
-            if agent not in infos:
-                infos[agent] = self._info(agent, self._mask(agent))
-        if len(infos) > len(self.agents):
-            self._infos = infos = {agent: infos[agent] for agent in self.agents}
-        return infos
+        if self._infos is None:
+            self._infos = {agent: self._info(agent, self._mask(agent)) for agent in self.agents}
+            if self._selected_info is None:
+                self._selected_info = self._infos.get(self.agent_selection)
+            else:
+                self._infos[self.agent_selection] = self._selected_info
+        return self._infos
+
+    def _forget_infos(self) -> None:
+        self._infos = self._selected_info = None
 
     def _info(self, agent: str, mask: Mask) -> dict[str, Any]:
         info: dict[str, Any] = {"action_mask": mask}
@@ -284,7 +289,7 @@ class RawEnv(AECEnv[str, Observation, int]):
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last decision, terminated, truncated and info of `agent_selection`."""
         agent = self.agent_selection
-        info = self._infos.get(agent)
+        info = self._selected_info
         seen: Observation | None = None
         if observe:
             game = self._game
@@ -292,11 +297,13 @@ class RawEnv(AECEnv[str, Observation, int]):
             seen = {"observation": observation, "action_mask": mask}
             if info is None:
                 # One array in both places: to copy it would take a thirtieth of a decision.
-                info = self._infos[agent] = self._info(agent, mask) if self._ended else {"action_mask": mask}
+                info = self._selected_info = self._info(agent, mask) if self._ended else {"action_mask": mask}
             else:  # so that this call shares nothing with an earlier one
                 info["action_mask"] = mask.copy()
         elif info is None:
-            info = self._infos[agent] = self._info(agent, self._mask(agent))
+            info = self._selected_info = self._info(agent, self._mask(agent))
+        if not self._owes and not self._ended:
+            return seen, 0.0, False, False, info
         return seen, self._cumulative_rewards[agent], self._terminations[agent], self._truncations[agent], info
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
@@ -380,8 +387,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         if player is None or game.gains is not None or self._owes:
             self._settle()
         else:  # most decisions end nothing and pay nothing
-            if self._infos:
-                self._infos = {}
+            self._infos = self._selected_info = None
             self.agent_selection = self.possible_agents[player]
 
     def _as_action(self, action: object) -> int:
@@ -401,7 +407,7 @@ class RawEnv(AECEnv[str, Observation, int]):
     def _settle(self) -> None:
         """After a decision: rewards, ends, and whose turn it is."""
         game = self._game
-        self._infos = {}
+        self._forget_infos()
         if self._cumulative_rewards[self.agent_selection]:
             self._cumulative_rewards = {**self._cumulative_rewards, self.agent_selection: 0.0}
         player = game.player
@@ -438,7 +444,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._cumulative_rewards = _without(gone, self._cumulative_rewards)
         self._terminations = _without(gone, self._terminations)
         self._truncations = _without(gone, self._truncations)
-        self._infos = _without(gone, self._infos)
+        self._infos = None if self._infos is None else _without(gone, self._infos)
+        self._selected_info = None if self._infos is None or not agents else self._infos[agents[0]]
         if agents:
             self.agent_selection = agents[0]
 
@@ -520,8 +527,7 @@ class Env(RawEnv):
         if player is None or game.gains is not None or self._owes:
             self._settle()
         else:  # most decisions end nothing and pay nothing
-            if self._infos:
-                self._infos = {}
+            self._infos = self._selected_info = None
             self.agent_selection = self.possible_agents[player]
 
     def _in_space(self, action: object) -> bool:
@@ -548,7 +554,7 @@ class Env(RawEnv):
         self._cumulative_rewards = {**self._cumulative_rewards, offender: ILLEGAL_REWARD}
         self._terminations = dict.fromkeys(self.agents, True)
         self._truncations = dict.fromkeys(self.agents, True)
-        self._infos = {}
+        self._forget_infos()
         self._ended = True
         self.agent_selection = self.agents[0]
 
