@@ -4,7 +4,7 @@ Every deal is played once with the challenger in each seat, against a field of o
 intervals come from the deals, not the games, because the games of one deal are not independent. The batch plays all
 games of a match at once; `--engine aec` plays the same games one by one through PettingZoo and gets the same results.
 
-    python benchmarks/random_vs_heuristic.py --players '2 4' --deals 2000
+    python benchmarks/random_vs_heuristic.py --players '2 4'
 """
 
 from __future__ import annotations
@@ -170,25 +170,30 @@ def play_match(
     )
 
 
-def table(results: list[Result]) -> Table:
-    """The results for the terminal."""
-    out = Table(title="Challenger in one seat, the field in all others; every deal with the challenger in each seat")
-    for name in ("game", "players", "policy", "against"):
-        out.add_column(name)
-    for name in ("games", "placement (95%)", "win rate (95%)", "mean score", "decisions/game", "decisions/s"):
-        out.add_column(name, justify="right")
+def table(game: str, results: list[Result]) -> Table:
+    """One game's results for the terminal: 80 columns are enough."""
+    out = Table(
+        title=f"{game}: `policy` in one seat, `against` in all others, on equal deals",
+        caption="placement: mean reward, 1 always first, -1 always last; ±: 95% interval",
+        box=None,
+        padding=(0, 1),
+    )
+    for name in ("seats", "policy", "against"):
+        out.add_column(name, no_wrap=True)
+    for name in ("placement", "win rate", "mean\nscore", "dec.\n/game", "dec./s"):
+        out.add_column(name, justify="right", no_wrap=True)
     for r in results:
         out.add_row(
-            r.game,
             str(r.players),
             r.policy,
             r.against if r.players == 2 else f"{r.players - 1} × {r.against}",
-            f"{r.games:,}",
-            f"{r.placement:+.3f} ± {r.interval:.3f}",
-            f"{r.win_rate:.1%} ± {r.win_interval:.1%}",
+            f"{r.placement:+.3f}±{r.interval:.3f}",
+            f"{100 * r.win_rate:.1f}±{100 * r.win_interval:.1f}%",
             f"{r.score:.1f}",
             f"{r.decisions_per_game:.0f}",
-            f"{r.decisions_per_second:,.0f}",
+            f"{r.decisions_per_second / 1000:,.0f}k"
+            if r.decisions_per_second >= 1000
+            else f"{r.decisions_per_second:.0f}",
         )
     return out
 
@@ -273,7 +278,8 @@ def main(
                     advance=lambda more: progress.advance(task, more),
                 )
             )
-    console.print(table(results))
+    for definition in chosen:
+        console.print(table(definition.id, [result for result in results if result.game == definition.id]))
     if json is not None:
         write_json(json, " ".join(["python", *sys.argv]), [asdict(result) for result in results])
         console.print(f"results: {json}")
