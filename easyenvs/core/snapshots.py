@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from easyenvs.core.errors import SnapshotError
+from easyenvs.core.options import as_integer
 from easyenvs.version import __version__
 
 if TYPE_CHECKING:
     from easyenvs.core.game import GameDefinition
     from easyenvs.core.options import RuleOptions
+
+MAX_COUNTER: Final = 2**31 - 1
+"""The largest number of decisions, rounds or points that a snapshot may hold."""
 
 
 def make(game: GameDefinition, rules: RuleOptions, position: dict[str, Any]) -> dict[str, Any]:
@@ -54,3 +59,34 @@ def check(game: GameDefinition, rules: RuleOptions, snapshot: object, seed: int)
                 )
     position: dict[str, Any] = game.notation.checked_position(snapshot, rules, seed)
     return position
+
+
+class Reader:
+    """Takes a snapshot's values out, each checked for its type and range. A game's notation adds what its cards need."""
+
+    def __init__(self, refuse: Callable[[str], NoReturn]) -> None:
+        self.refuse = refuse
+
+    def integer(self, where: str, value: object, low: int, high: int) -> int:
+        """An integer low … high."""
+        number = as_integer(value)
+        if number is None or not low <= number <= high:
+            self.refuse(f"{where} is {value!r}; an integer {low} … {high} is accepted")
+        return number
+
+    def optional(self, where: str, value: object, low: int, high: int) -> int | None:
+        """None, or an integer low … high."""
+        return None if value is None else self.integer(where, value, low, high)
+
+    def sequence(self, where: str, value: object, length: int | None = None) -> list[Any]:
+        """A list (of this length)."""
+        if not isinstance(value, (list, tuple)) or (length is not None and len(value) != length):
+            wanted = "a list" if length is None else f"a list of {length}"
+            self.refuse(f"{where} is {value!r}; {wanted} is accepted")
+        return list(value)
+
+    def flag(self, where: str, value: object) -> bool:
+        """True or False."""
+        if not isinstance(value, bool):
+            self.refuse(f"{where} is {value!r}; True or False is accepted")
+        return value

@@ -34,6 +34,7 @@ from typing import Any, Final, NoReturn
 from easyenvs.core import bits
 from easyenvs.core.errors import SnapshotError
 from easyenvs.core.options import as_integer
+from easyenvs.core.snapshots import MAX_COUNTER, Reader
 from easyenvs.peasy_v0.cards import (
     AT_LEAST,
     AT_MOST,
@@ -192,35 +193,19 @@ REQUIRED_KEYS: Final = (
     "decisions",
 )
 OPTIONAL_KEYS: Final = ("seed", "fresh", "reshuffles", "truncated")
-MAX_COUNTER: Final = 2**31 - 1
 
 
 def _refuse(what: str) -> NoReturn:
     raise SnapshotError(f"peasy_v0 snapshot: {what}")
 
 
-class _Reader:
-    """Takes a snapshot's values out, each checked for its type and range."""
+class _Reader(Reader):
+    """Reads cards and words, too."""
 
-    def __init__(self, snapshot: dict[str, Any], rules: Rules) -> None:
-        self.snapshot = snapshot
+    def __init__(self, rules: Rules) -> None:
+        super().__init__(_refuse)
         self.players = rules.num_players
         self.cards = cards_in_play(rules.num_players)
-
-    def integer(self, where: str, value: object, low: int, high: int) -> int:
-        number = as_integer(value)
-        if number is None or not low <= number <= high:
-            _refuse(f"{where} is {value!r}; an integer {low} … {high} is accepted")
-        return number
-
-    def optional(self, where: str, value: object, low: int, high: int) -> int | None:
-        return None if value is None else self.integer(where, value, low, high)
-
-    def sequence(self, where: str, value: object, length: int | None = None) -> list[Any]:
-        if not isinstance(value, (list, tuple)) or (length is not None and len(value) != length):
-            wanted = "a list" if length is None else f"a list of {length}"
-            _refuse(f"{where} is {value!r}; {wanted} is accepted")
-        return list(value)
 
     def card(self, where: str, value: object) -> int:
         number = as_integer(value)
@@ -241,11 +226,6 @@ class _Reader:
             _refuse(f"{where} is {value!r}; one of {', '.join(map(repr, choices))} is accepted")
         return value
 
-    def flag(self, where: str, value: object) -> bool:
-        if not isinstance(value, bool):
-            _refuse(f"{where} is {value!r}; True or False is accepted")
-        return value
-
 
 def checked_position(snapshot: dict[str, Any], rules: Rules, seed: int) -> dict[str, Any]:
     """A snapshot's position with every optional key filled in, or a SnapshotError that says what is wrong with it.
@@ -255,7 +235,7 @@ def checked_position(snapshot: dict[str, Any], rules: Rules, seed: int) -> dict[
     for key in REQUIRED_KEYS:
         if key not in snapshot:
             _refuse(f"the key {key!r} is missing")
-    read = _Reader(snapshot, rules)
+    read = _Reader(rules)
     players = read.players
     seats = range(players)
     position: dict[str, Any] = {

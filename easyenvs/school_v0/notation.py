@@ -37,6 +37,7 @@ from typing import Any, Final, NoReturn
 
 from easyenvs.core.errors import SnapshotError
 from easyenvs.core.options import as_integer
+from easyenvs.core.snapshots import MAX_COUNTER, Reader
 from easyenvs.school_v0.cards import (
     CARDS_UNDER_LAST_SPECIAL,
     COPIES,
@@ -197,7 +198,6 @@ REQUIRED_KEYS: Final = (
 OPTIONAL_KEYS: Final = (
     "seed", "stress_drawn", "to_discard", "named", "examinee", "exam_types", "closing", "truncated",
 )  # fmt: skip
-MAX_COUNTER: Final = 2**31 - 1
 
 NEEDED: Final = {
     "draw": ("stress_drawn",),
@@ -217,23 +217,8 @@ def _refuse(what: str) -> NoReturn:
     raise SnapshotError(f"school_v0 snapshot: {what}")
 
 
-class _Reader:
-    """Takes a snapshot's values out, each checked for its type and range."""
-
-    def integer(self, where: str, value: object, low: int, high: int) -> int:
-        number = as_integer(value)
-        if number is None or not low <= number <= high:
-            _refuse(f"{where} is {value!r}; an integer {low} … {high} is accepted")
-        return number
-
-    def optional(self, where: str, value: object, low: int, high: int) -> int | None:
-        return None if value is None else self.integer(where, value, low, high)
-
-    def sequence(self, where: str, value: object, length: int | None = None) -> list[Any]:
-        if not isinstance(value, (list, tuple)) or (length is not None and len(value) != length):
-            wanted = "a list" if length is None else f"a list of {length}"
-            _refuse(f"{where} is {value!r}; {wanted} is accepted")
-        return list(value)
+class _Reader(Reader):
+    """Reads lists of numbers, too."""
 
     def numbers(self, where: str, value: object, length: int | None, low: int, high: int) -> list[int]:
         items = self.sequence(where, value, length)
@@ -245,11 +230,6 @@ class _Reader:
             _refuse(f"{where} is {value!r}; each of its numbers may stand there once")
         return sorted(numbers)
 
-    def flag(self, where: str, value: object) -> bool:
-        if not isinstance(value, bool):
-            _refuse(f"{where} is {value!r}; True or False is accepted")
-        return value
-
 
 def checked_position(snapshot: dict[str, Any], rules: Rules, seed: int) -> dict[str, Any]:
     """A snapshot's position with every optional key filled in, or a SnapshotError that says what is wrong with it.
@@ -259,7 +239,7 @@ def checked_position(snapshot: dict[str, Any], rules: Rules, seed: int) -> dict[
     for key in REQUIRED_KEYS:
         if key not in snapshot:
             _refuse(f"the key {key!r} is missing")
-    read = _Reader()
+    read = _Reader(_refuse)
     players = rules.num_players
     phases = tuple(phase.name.lower() for phase in Phase)
     phase = snapshot["phase"]
