@@ -288,23 +288,27 @@ class RawEnv(AECEnv[str, Observation, int]):
 
     def last(self, observe: bool = True) -> tuple[Observation | None, float, bool, bool, dict[str, Any]]:
         """Observation, reward since its last decision, terminated, truncated and info of `agent_selection`."""
-        agent = self.agent_selection
-        info = self._selected_info
-        seen: Observation | None = None
-        if observe:
-            game = self._game
-            observation, mask = self._single(game, self._seat_of[agent], 0 if self._ended else game.legal)
-            seen = {"observation": observation, "action_mask": mask}
+        game = self._game
+        if observe and not self._ended and not self._owes:  # most calls
+            observation, mask = self._single(game, game.player, game.legal)
+            info = self._selected_info
             if info is None:
                 # One array in both places: to copy it would take a thirtieth of a decision.
-                info = self._selected_info = self._info(agent, mask) if self._ended else {"action_mask": mask}
+                info = self._selected_info = {"action_mask": mask}
             else:  # so that this call shares nothing with an earlier one
                 info["action_mask"] = mask.copy()
-        elif info is None:
-            info = self._selected_info = self._info(agent, self._mask(agent))
-        if not self._owes and not self._ended:
-            return seen, 0.0, False, False, info
-        return seen, self._cumulative_rewards[agent], self._terminations[agent], self._truncations[agent], info
+            return {"observation": observation, "action_mask": mask}, 0.0, False, False, info
+        agent = self.agent_selection
+        seen = self.observe(agent) if observe else None
+        if self._selected_info is None:
+            self._selected_info = self._info(agent, self._mask(agent))
+        return (
+            seen,
+            self._cumulative_rewards[agent],
+            self._terminations[agent],
+            self._truncations[agent],
+            self._selected_info,
+        )
 
     def agent_iter(self, max_iter: int = 2**63) -> Iterator[str]:  # type: ignore[override]
         """Yields `agent_selection` until every agent has left, or `max_iter` times."""

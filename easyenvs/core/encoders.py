@@ -413,17 +413,20 @@ class _SingleFlat(_Single):
         # Assigned to a slice, a list takes twice as long.
         self._write_counts = struct.Struct(f"={len(self._tables)}f").pack_into
         self._counts_at = _FLOAT32.itemsize * (encoder.words_at + encoder.num_bits)
+        # Read at once, because one attribute after the other takes a twentieth of the time that this has.
+        self._constants = (self._fill, self._bytes, self._num_bytes, self._columns, self._mask_at, self._num_actions)
 
     def observe(self, game: Any, seat: int, legal: int) -> tuple[F32, I8]:
+        fill, buffer, num_bytes, flat_columns, mask_at, num_actions = self._constants
         word, numbers, _ = self._read(game, seat)
-        self._fill[:] = (word | legal << self._mask_at).to_bytes(self._num_bytes, "little")
-        columns = _unpackbits(self._bytes, None, None, "little")
-        out = columns[self._columns].astype(_FLOAT32)
+        fill[:] = (word | legal << mask_at).to_bytes(num_bytes, "little")
+        columns = _unpackbits(buffer, None, None, "little")
+        out = columns[flat_columns].astype(_FLOAT32)
         try:
             self._write_counts(out, self._counts_at, *map(getitem, self._tables, numbers))
         except IndexError:  # a number above its maximum
             self._write_counts(out, self._counts_at, *self._saturated(numbers))
-        return out, _frombuffer(columns, _INT8, self._num_actions, self._mask_at)
+        return out, _frombuffer(columns, _INT8, num_actions, mask_at)
 
     def _saturated(self, numbers: Sequence[int]) -> list[float]:
         return [table[min(number, len(table) - 1)] for table, number in zip(self._tables, numbers, strict=True)]

@@ -159,24 +159,23 @@ class PackedView:
     def __init__(self, rules: Rules, status: Mapping[Situation, int], status_width: int) -> None:
         players, cards = rules.num_players, cards_in_play(rules.num_players)
         lanes = ROW_PILES * players
-        self._status = status
-        self._cards, self._row_width = cards, lanes * cards
-        self._hidden_at = status_width
         tops_at = status_width + lanes
-        self._top_0 = [1 << tops_at + card for card in range(cards)]
-        self._top_1 = [top << cards for top in self._top_0]
-        self._rows_at = tops_at + DISCARD_PILES * cards
-        # By seat: how many lanes of Row piles come before its own, and how many from there on.
-        self._before = [ROW_PILES * seat for seat in range(players)]
-        self._after = [lanes - before for before in self._before]
-        self._relative = ROTATE[players]
-        self._all_rows, self._all_flags = (1 << self._row_width) - 1, (1 << lanes) - 1
-        self._last_round = None if rules.num_rounds is None else rules.num_rounds - 1
+        top_0 = [1 << tops_at + card for card in range(cards)]
+        self._status = status
         self._clock_tick = rules.clock_tick
+        self._last_round = None if rules.num_rounds is None else rules.num_rounds - 1
+        self._layout = (cards, lanes * cards, tops_at + DISCARD_PILES * cards, status_width)
+        self._tops = top_0, [top << cards for top in top_0]
+        # By seat: its rotation, and how many lanes of Row piles come before its own, and how many from there on.
+        self._rotation = [
+            (ROTATE[players][seat], ROW_PILES * seat, lanes - ROW_PILES * seat) for seat in range(players)
+        ]
+        self._all_rows, self._all_flags = (1 << lanes * cards) - 1, (1 << lanes) - 1
 
     def read(self, game: Game, seat: int) -> tuple[int, list[int], tuple[()]]:
         """The packed view, the numbers (hand_size, hand_fresh, totals, draw_size, rounds left, clock), and no zones."""
-        relative, cards = self._relative[seat], self._cards
+        relative, before, after = self._rotation[seat]
+        cards, row_width, rows_at, hidden_at = self._layout
         hands = relative(game.hand)
         hand = hands[0]
         hand_size = hand_fresh = [*map(_size, hands)]
@@ -189,16 +188,16 @@ class PackedView:
             word = (word ^ unseen_fresh) << cards | unseen_fresh
         rows, hidden, (top_0, top_1) = game.known_row, game.hidden, game.tops
         if seat:  # its own lanes to the front
-            before, after = self._before[seat], self._after[seat]
             rows = (rows >> before * cards | rows << after * cards) & self._all_rows
             hidden = (hidden >> before | hidden << after) & self._all_flags
         word = ((word << cards | game.buried) << cards | hand) << cards | game.face_up
+        by_top_0, by_top_1 = self._tops
         last = self._last_round
         return (
-            (word << self._row_width | rows) << self._rows_at
-            | hidden << self._hidden_at
-            | self._top_0[top_0]
-            | self._top_1[top_1]
+            (word << row_width | rows) << rows_at
+            | hidden << hidden_at
+            | by_top_0[top_0]
+            | by_top_1[top_1]
             | self._status[game.phase, game.player, seat, game.direction, game.bonus_pile, game.flips, is_reshuffled],
             [
                 *hand_size,
