@@ -21,7 +21,6 @@ from easyenvs.core.options import as_integer, choice_option, integer_option, ref
 if TYPE_CHECKING:
     from easyenvs.core.game import GameDefinition
 
-ENGINES: Final = ("python", "numpy")
 OVER: Final = 255  # in a machine's `player`: the game is over
 MAX_GAMES: Final = 10**8
 

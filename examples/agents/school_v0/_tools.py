@@ -19,6 +19,5 @@ SIZE: Final[F64] = NAMED.sum(axis=0) + JOKERS
 
 # Where the actions of a kind stand.
 CARDS: Final = slice(Action.TYPE, Action.TYPE + NUM_FACE_UP)
-CHEATS: Final = slice(Action.TYPE, Action.TYPE + NUM_CHEATS)
 STRESSES: Final = slice(Action.STRESS, Action.EXAM)
 EXAMINATIONS: Final = slice(Action.EXAM, Action.EXAM + len(EXAMS))
