@@ -23,6 +23,7 @@ import numpy.typing as npt
 from easyenvs.core import bits, chance
 from easyenvs.core.arrays import U64, Flags, Index
 from easyenvs.core.encoders import Encoder, make_encoder
+from easyenvs.core.weights import load_weights
 
 if TYPE_CHECKING:
     from easyenvs.core.batch import Batch
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
 ENTRY_POINTS: Final = "easyenvs.policies"
 AGENTS_PACKAGE: Final = "easyenvs_agents"
+WEIGHTS_SUFFIX: Final = ".npz"
 
 
 class Decisions:
@@ -196,11 +198,11 @@ def agent_names(game: GameDefinition) -> list[str]:
 def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
     """A policy by name, or itself.
 
-    Names: "random"; an agent that ships ("greedy", "heuristic" …: see `agent_names`); an entry point of the group
-    `easyenvs.policies`; "module:attribute".
+    Names: "random"; an agent that ships ("greedy", "heuristic" …: see `agent_names`); a weights file ("….npz", see
+    `easyenvs.core.weights`); an entry point of the group `easyenvs.policies`; "module:attribute".
 
     Raises:
-        ValueError: no policy has this name.
+        ValueError: no policy has this name, or it is none for this game.
     """
     if not isinstance(policy, str):
         if not callable(policy):
@@ -208,6 +210,11 @@ def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
         return policy
     if policy == "random":
         return random_policy
+    if policy.endswith(WEIGHTS_SUFFIX):
+        network = load_weights(policy)
+        if network.about["game"] != game.id:
+            raise ValueError(f"the weights {policy!r} play {network.about['game']}, not {game.id}")
+        return network
     if policy in agent_names(game):
         return importlib.import_module(f"{AGENTS_PACKAGE}.{game.id}.{policy}").policy  # type: ignore[no-any-return]
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS, name=policy):
@@ -223,4 +230,7 @@ def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
         *agent_names(game),
         *(entry.name for entry in importlib.metadata.entry_points(group=ENTRY_POINTS)),
     ]
-    raise ValueError(f"{policy!r} names no policy of {game.id}; known are {', '.join(known)}, and 'module:attribute'")
+    raise ValueError(
+        f"{policy!r} names no policy of {game.id}; known are {', '.join(known)}, a weights file "
+        "'….npz', and 'module:attribute'"
+    )
