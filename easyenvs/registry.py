@@ -10,6 +10,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, Final
 
+import gymnasium
+
 from easyenvs.core.game import GameDefinition
 
 ENTRY_POINTS: Final = "easyenvs.games"
@@ -52,6 +54,7 @@ def register(module: ModuleType) -> GameDefinition:
         return _games[game.id]
     _games[game.id] = game
     _register_with_pettingzoo(game)
+    _register_with_gymnasium(game)
     return game
 
 
@@ -62,6 +65,21 @@ def _register_with_pettingzoo(game: GameDefinition) -> None:
     add: Any = getattr(pettingzoo, "register", None)
     if add is not None:
         add("aec", f"easyenvs/{game.id}", entry_point=f"{game.package}:env")
+
+
+def gymnasium_id(game: GameDefinition) -> str:
+    """The id under which Gymnasium knows a game: `easyenvs/Peasy-v0` for peasy_v0."""
+    name, _, version = game.id.rpartition("_v")
+    return f"easyenvs/{''.join(part.capitalize() for part in name.split('_'))}-v{version}"
+
+
+def _register_with_gymnasium(game: GameDefinition) -> None:
+    gymnasium.register(
+        gymnasium_id(game),
+        entry_point="easyenvs.adapters.gym:Env",
+        vector_entry_point="easyenvs.adapters.gym:VectorEnv",
+        kwargs={"game": game.id},
+    )
 
 
 def find_games() -> None:

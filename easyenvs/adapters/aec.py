@@ -327,10 +327,10 @@ class RawEnv(AECEnv[str, Observation, int]):
         state: npt.NDArray[np.float32] = self.game.encode.encode_state(self._game.position(), self.rules)
         return state
 
-    def decision(self, seed: int = 0) -> Decisions:
+    def decision(self, seed: int = 0, *, with_view: bool = True) -> Decisions:
         """The decision to be made, as a policy is given it: `policy(env.unwrapped.decision())[0]` is an action.
 
-        seed: the policy's.
+        seed: the policy's. with_view: whether the policy looks at anything but the legal actions.
         """
         self._need_reset("decision")
         game = self._game
@@ -347,12 +347,37 @@ class RawEnv(AECEnv[str, Observation, int]):
             self.rules,
             np.array([game.player], dtype=np.intp),
             np.array([words], dtype=np.uint64),
-            views.stack([self._view_of(game, game.player)]),
+            views.stack([self._view_of(game, game.player)]) if with_view else None,
             np.array([key], dtype=np.uint64),
             self._policy_encoders,
         )
 
     # ------------------------------------------------------------------------------------------ actions
+
+    @property
+    def over(self) -> bool:
+        """Whether the game has ended."""
+        return self._ended
+
+    @property
+    def game_seed(self) -> int:
+        """The seed of the current game."""
+        self._need_reset("game_seed")
+        seed: int = self._game.seed
+        return seed
+
+    @property
+    def seat_to_act(self) -> int:
+        """The number of `agent_selection`."""
+        return self._seat_of[self.agent_selection]
+
+    def is_legal(self, action: int) -> bool:
+        """Whether `agent_selection` may play this action now."""
+        return not self._ended and bool(self._game.legal >> action & 1)
+
+    def result(self, seat: int) -> tuple[int, float]:
+        """A seat's score and rank (1-based, ties averaged), final once the game is over."""
+        return int(self._game.scores[seat]), self._places()[seat]
 
     def legal_actions(self) -> list[int]:
         """The ids of the legal actions, ascending; none once the game is over."""
@@ -461,22 +486,30 @@ class RawEnv(AECEnv[str, Observation, int]):
         if self.render_mode is None:
             gymnasium.logger.warn("render() has nothing to do: the environment was made with render_mode=None")
             return None
-        game = self._game
-        seat = self._seat_of[self.agent_selection]
-        text: str = self.game.notation.view_text(self._view_of(game, seat))
-        if self._ended:
-            places = self._places()
-            results = [
-                f"{a}: {s} points, rank {r:g}"
-                for a, s, r in zip(self.possible_agents, game.scores, places, strict=True)
-            ]
-            return f"{self.agent_selection} looks at the table\n{text}\n" + "\n".join(results)
-        names = self.game.notation.ACTION_NAMES
-        legal = "  ".join(f"{action}:{names[action]}" for action in self.legal_actions())
-        return f"{self.agent_selection} is to act\n{text}\nlegal: {legal}"
+        return self.render_for(self.agent_selection)
+
+    def render_for(self, agent: str, *, ended: bool = False) -> str:
+        """The table as an agent sees it, whatever the render mode. ended: the game is over for its adapter."""
+        self._need_reset("render")
+        seat = self._seat_of[agent]
+        results = [] if not (ended or self._ended) else list(zip(self._game.scores, self._places(), strict=True))
+        legal = self.legal_actions() if agent == self.agent_selection else []
+        return table_text(self.game, self._view_of(self._game, seat), seat, legal, results)
 
     def close(self) -> None:
         """Nothing to release; may be called any number of times."""
+
+
+def table_text(game: GameDefinition, view: Any, seat: int, legal: list[int], results: list[tuple[int, float]]) -> str:
+    """The table as a seat sees it, with its legal actions, or with every seat's score and rank once the game is over."""
+    text: str = game.notation.view_text(view)
+    if results:
+        lines = [f"player_{s}: {score} points, rank {place:g}" for s, (score, place) in enumerate(results)]
+        return f"player_{seat} looks at the table\n{text}\n" + "\n".join(lines)
+    names = game.notation.ACTION_NAMES
+    if not legal:
+        return f"player_{seat} waits\n{text}"
+    return f"player_{seat} is to act\n{text}\nlegal: " + "  ".join(f"{action}:{names[action]}" for action in legal)
 
 
 def _without(agent: str, values: dict[str, Any]) -> dict[str, Any]:
