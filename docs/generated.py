@@ -21,6 +21,7 @@ import importlib
 import importlib.util
 import inspect
 import io
+import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -39,6 +40,7 @@ from easyenvs.core.batch import Batch
 from easyenvs.core.encoders import ENCODERS, DictEncoder, Slice, make_encoder
 from easyenvs.core.errors import OptionError
 from easyenvs.core.game import GameDefinition
+from easyenvs.core.weights import load_weights
 
 MOST_PLAYERS: Final = 12  # numbers of players above this are not tried
 IDS_A_ROW: Final = 10  # in a table of action ids; half as many of names longer than SHORT_NAME
@@ -469,6 +471,31 @@ def _play_random(game: GameDefinition, players: int) -> dict[str, str]:
     return found
 
 
+def trained(game: GameDefinition) -> Table:
+    """The trained agents of a game: what made them, and how they did in a fresh evaluation."""
+    folder = Path(__file__).resolve().parents[1] / "examples" / "agents" / "trained"
+    results = json.loads((folder / "evaluation.json").read_text())["results"]
+    rows = []
+    for path in sorted(folder.glob(f"{game.id}-*.npz")):
+        about = load_weights(path).about
+        against = {result["opponent"]: result for result in results if result["weights"] == path.name}
+        rows.append(
+            (
+                str(about["num_players"]),
+                f"`{path.name}`, {path.stat().st_size / 1000:.0f} kB",
+                *(
+                    f"{against[opponent]['placement']:+.3f} ± {against[opponent]['interval']:.3f}"
+                    for opponent in ("heuristic", "random")
+                ),
+                f"{about['steps'] / 1e6:.0f}M",
+                f"{about['seconds'] / 60:.0f} min",
+                f"`{about['command']}`",
+            )
+        )
+    header = ("players", "weights", "against heuristic", "against random", "decisions", "time", "command")
+    return Table(header, rows)
+
+
 KINDS: Final[dict[str, Callable[[GameDefinition], Table]]] = {
     "summary": summary,
     "spaces": spaces,
@@ -488,6 +515,7 @@ KINDS: Final[dict[str, Callable[[GameDefinition], Table]]] = {
     "rewards": reward,
     "agents": agents,
     "statistics": statistics,
+    "trained": trained,
 }
 NARROW: Final = ("flat", "bits", "state", "dict", "action-ids", "rewards")
 """Tables of many columns, for the style sheet."""

@@ -475,3 +475,25 @@ def test_both_engines_give_the_same(game: GameDefinition) -> None:
         actions = np.array([mask.argmax() for mask in masks])
         stepped = [env.step(actions) for env in envs]
         assert same(*stepped)
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.id)
+@pytest.mark.parametrize("mode", MODES)
+def test_nobody_who_is_to_act_has_an_empty_mask(game: GameDefinition, mode: AutoresetMode) -> None:
+    """A masked distribution over nothing would be uniform, or NaN; only finished games have none (and are documented so)."""
+    envs: Any = VectorEnv(game, 16, num_players=3, seat="random", autoreset_mode=mode, observation="bits")
+    envs.reset(seed=0)
+    rng = np.random.default_rng(0)
+    over = np.zeros(16, dtype=np.bool_)
+    for _ in range(150):
+        masks = envs.action_masks()
+        assert masks.shape == (16, envs.single_action_space.n) and masks.dtype == np.bool_
+        assert np.array_equal(
+            masks.any(axis=1), ~over if mode is not AutoresetMode.SAME_STEP else np.ones(16, dtype=bool)
+        )
+        actions = (rng.random(masks.shape) * masks).argmax(axis=1)
+        _, _, terminated, truncated, _ = envs.step(actions)
+        over = terminated | truncated
+        if mode is AutoresetMode.DISABLED and over.any():
+            envs.reset(options={"reset_mask": over})
+            over[:] = False

@@ -56,6 +56,14 @@ def test_random_vs_heuristic_on_both_engines(tmp_path: Path) -> None:
         (["benchmarks/random_vs_heuristic.py", "--deals", "1"], "--deals"),
         (["benchmarks/speed.py", "--repeats", "3"], "--repeats"),
         (["benchmarks/speed.py", "--game", "go"], "'go' is no game"),
+        (["benchmarks/training.py", "--game", "go"], "'go' is no game"),
+        (["examples/quickstart.py", "--game", "go"], "'go' is no game"),
+        (["examples/train_maskable_ppo.py", "--observation", "text"], "neither bits nor flat"),
+        (["examples/train_maskable_ppo.py", "--resume", "--output", "nowhere"], "no run.json"),
+        (["examples/train_selfplay_ppo.py", "--players", "9"], "num_players=9"),
+        (["examples/train_selfplay_ppo.py", "--imitate", "kasparov"], "names no policy"),
+        (["examples/train_selfplay_ppo.py", "--precision", "int4"], "neither float32 nor bfloat16"),
+        (["examples/train_selfplay_ppo.py", "--resume", "--output", "nowhere"], "no checkpoint.pt"),
     ],
 )
 def test_wrong_arguments_end_with_a_message_and_no_traceback(arguments: list[str], message: str) -> None:

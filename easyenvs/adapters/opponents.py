@@ -32,7 +32,9 @@ LEARNER: Final = -1  # in an assignment: the seat that learns
 class OpponentPool(Protocol):
     """Opponents that change from game to game, such as `easyenvs.selfplay.Pool`."""
 
-    policies: Sequence[Policy]
+    @property
+    def policies(self) -> Sequence[Policy]:
+        """All that may play: the numbers that `draw` gives."""
 
     def draw(self, keys: U64) -> Index:
         """For each new game the index of the policy that plays all the other seats; `keys` [M] are its randomness."""

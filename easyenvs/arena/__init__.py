@@ -1,5 +1,6 @@
-"""Judge agents: matches on equal deals."""
+"""Judge agents: matches on equal deals, and how an agent in training does."""
 
-from easyenvs.arena.matches import Deals, play_deals
+from easyenvs.arena.learning import Evaluation, evaluate, plot_learning_curve
+from easyenvs.arena.matches import Deals, half_width, play_deals
 
-__all__ = ["Deals", "play_deals"]
+__all__ = ["Deals", "Evaluation", "evaluate", "half_width", "play_deals", "plot_learning_curve"]

@@ -66,7 +66,7 @@ def half_width(by_deal: F64) -> F64:
 def play_deals(
     game: GameDefinition,
     policies: Sequence[Policy],
-    seeds: npt.NDArray[np.uint64] | Sequence[int],
+    seeds: npt.NDArray[np.integer[Any]] | Sequence[int],
     *,
     policy_seeds: Sequence[int] | None = None,
     advance: Advance | None = None,
@@ -78,14 +78,14 @@ def play_deals(
     rules: the game's rule options besides num_players, which is P.
     """
     players = len(policies)
-    seeds = np.asarray(seeds, dtype=np.uint64)
+    game_seeds = np.asarray(seeds, dtype=np.uint64)
     rotations = np.arange(players)
     # seats[r, s]: the policy in seat s of rotation r
     seats = (np.arange(players)[None, :] - rotations[:, None]) % players
     per_part = max(1, GAMES_AT_ONCE // players)
     parts = []
-    for first in range(0, len(seeds), per_part):
-        part = seeds[first : first + per_part]
+    for first in range(0, len(game_seeds), per_part):
+        part = game_seeds[first : first + per_part]
         games = game.batch(len(part) * players, num_players=players, seed=np.repeat(part, players), **rules)
         assignment = np.tile(seats, (len(part), 1))
         over = 0
@@ -105,4 +105,4 @@ def play_deals(
             )
         )
     ranks, scores, decisions, truncated = (np.concatenate(column) for column in zip(*parts, strict=True))
-    return Deals(seeds, ranks, scores, decisions, truncated)
+    return Deals(game_seeds, ranks, scores, decisions, truncated)

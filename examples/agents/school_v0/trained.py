@@ -1,0 +1,5 @@
+"""Trained: a network that learned by self-play (`examples/train_selfplay_ppo.py`); `docs/agents.md` says how."""
+
+from .._trained import TrainedPolicy
+
+policy = TrainedPolicy("school_v0")
