@@ -14,8 +14,10 @@ from easyenvs.core.errors import (
     MissingExtraError,
     NotResetError,
     OptionError,
+    RecordError,
     SnapshotError,
 )
+from easyenvs.records import Record, read_records, replay, write_records
 from easyenvs.registry import find_game, find_games, games, register
 from easyenvs.version import __version__
 
@@ -25,11 +27,16 @@ __all__ = [
     "MissingExtraError",
     "NotResetError",
     "OptionError",
+    "Record",
+    "RecordError",
     "SnapshotError",
     "__version__",
     "find_game",
     "games",
+    "read_records",
     "register",
+    "replay",
+    "write_records",
 ]
 
 find_games()

@@ -15,6 +15,25 @@ class SnapshotError(ValueError):
     """A snapshot that is corrupt, impossible by the rules, or made for other rules. Nothing has changed."""
 
 
+class RecordError(ValueError):
+    """A game record that is corrupt, of an unknown format or game, or impossible by the rules.
+
+    Attributes:
+        reason: what is wrong.
+        file: the name of the file that it was read from, or None.
+        line: the line there, from 1, or None.
+    """
+
+    def __init__(self, reason: str, file: str | None = None, line: int | None = None) -> None:
+        super().__init__(reason, file, line)
+        self.reason, self.file, self.line = reason, file, line
+
+    def __str__(self) -> str:
+        places = [] if self.file is None else [self.file]
+        places += [] if self.line is None else [f"line {self.line}"]
+        return ": ".join([*([", ".join(places)] if places else []), self.reason])
+
+
 class OptionError(ValueError):
     """An option with a value that is not accepted."""
 
