@@ -382,11 +382,11 @@ def _parsed(line: str | bytes) -> dict[str, Any]:
         text = line.decode() if isinstance(line, bytes) else line
         if not text.strip():
             raise RecordError("the line is blank")
-        value = json.loads(text, parse_constant=_no_number, object_pairs_hook=_unique)
+        value = json.loads(text.rstrip("\r\n"), parse_constant=_no_number, object_pairs_hook=_unique)
     except UnicodeDecodeError as error:
         raise RecordError(f"the line is not UTF-8: {error.reason} at byte {error.start}") from error
     except json.JSONDecodeError as error:
-        raise RecordError(f"the line is not JSON: {error.msg} at column {error.colno}") from error
+        raise RecordError(f"the line is not JSON, column {error.colno}: {error.msg}") from error
     except RecursionError as error:
         raise RecordError(f"the line is nested more than {MAX_DEPTH} deep") from error
     except RecordError:
@@ -417,12 +417,11 @@ def _header(value: dict[str, Any], file: str | None, line: int) -> Record:
     # First, as another format may have other keys.
     if "format" in value and (type(value["format"]) is not int or value["format"] != FORMAT):
         raise RecordError(f"format is {_SHOWN.repr(value['format'])}; this version of easyenvs reads format {FORMAT}")
-    start = "snapshot" if "snapshot" in value and "seed" not in value else "seed"
-    needed = ("record", "format", "game", "version", "rules", start)
-    _check_keys("the header", value, needed, ("policies", "notes"))
-    for key in (start, "policies", "notes"):
-        if key in value and value[key] is None:
-            raise RecordError(f"{key} is null; it may be left out, or has a value")
+    starts = ("seed", "snapshot")
+    _check_keys("the header", value, ("record", "format", "game", "version", "rules"), (*starts, "policies", "notes"))
+    for key in (*starts, "policies", "notes"):
+        if key in value and (value[key] is None or value[key] == []):
+            raise RecordError(f"{key} is {json.dumps(value[key])}; it has a value, or is left out")
     fields = {key: value[key] for key in value if key not in ("record", "format")}
     return Record(**fields, file=file, line=line)
 
