@@ -682,7 +682,7 @@ def replay(record: Record | Source, index: int = 0) -> Replay:
 
 
 class Recording:
-    """Records the game that a PettingZoo environment is in, from its position now on; steps have to go through here.
+    """Records the game that a PettingZoo environment is in, from its position now on; steps have to go through here::
 
         env.reset(seed=7)
         recording = Recording(env)

@@ -6,6 +6,7 @@ import copy
 import io
 import json
 import pickle
+import re
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -232,7 +233,7 @@ def test_an_environment_at_any_decision(game: GameDefinition, engine: str) -> No
     played = replay(record)
     for k in (0, 37, len(played)):
         env = played.env(k, engine=engine, render_mode="ansi", reward="win")
-        raw = env.unwrapped
+        raw: Any = env.unwrapped
         assert raw.snapshot() == played.at(k)
         assert raw.game_seed == 21 and env.render_mode == "ansi" and env.reward == "win"
         assert [raw.action_name(action) for action in raw.legal_actions()] == played.legal(k)
@@ -241,10 +242,10 @@ def test_an_environment_at_any_decision(game: GameDefinition, engine: str) -> No
         assert raw.over and raw.snapshot() == played.at(len(played))
     raw_env = played.env(raw=True)
     assert type(raw_env) is type(game.raw_env())
-    again = played.env(5)
+    again: Any = played.env(5).unwrapped
     raw_env.reset()
     again.reset()
-    assert raw_env.snapshot() == again.unwrapped.snapshot()  # what comes after is a function of the record as well
+    assert raw_env.snapshot() == again.snapshot()  # what comes after is a function of the record as well
     with pytest.raises(TypeError, match="num_players=2 is a rule"):
         played.env(0, num_players=2)
 
@@ -435,8 +436,9 @@ def test_wrong_arguments() -> None:
             read_records(wrong)
         with pytest.raises(TypeError, match="a path or an open file is accepted"):
             replay(wrong)
+    no_records: Any = [{"game": "peasy_v0"}]
     with pytest.raises(TypeError, match="a Record is accepted"):
-        write_records(io.StringIO(), [{"game": "peasy_v0"}])
+        write_records(io.StringIO(), no_records)
     with pytest.raises(IndexError, match=r"index=2, but the file has 2 records: 0 … 1"):
         replay(io.StringIO(BY_HAND), 2)
     with pytest.raises(IndexError, match="index=-1"):
@@ -467,6 +469,15 @@ def test_the_error_can_be_pickled() -> None:
     assert str(error) == "games.jsonl, line 3: no good"
     assert str(RecordError("no good")) == "no good"
     assert isinstance(error, ValueError)
+
+
+def test_the_documentation_lists_every_key() -> None:
+    page = (Path(__file__).parents[1] / "docs" / "records.md").read_text(encoding="utf-8")
+    listed = [re.findall(r"^\| `(\w+)` \|", part, re.MULTILINE) for part in page.split("A decision has the keys")]
+    result = Result((0, 0), (1.5, 1.5), True)
+    full = Record("peasy_v0", seed=1, policies=("a", "b"), notes={"a": 1}, result=result, fault=Fault(0, "slow"))
+    head, tail = (json.loads(line) for line in text_of(full).splitlines())
+    assert listed == [[*list(head)[:6], "snapshot", *list(head)[6:]], list(tail)]
 
 
 # ------------------------------------------------------------------------------------------------- what is refused
@@ -685,7 +696,26 @@ SCHOOL_RECORD = Record(
     fault=Fault(1, "slow"),
     notes={"a": [1, {"b": None}]},
 )
-SEEDS = [BY_HAND, text_of(*play_recorded("school_v0", ["random"] * 3, [0], {"max_cycles": 4})), text_of(SCHOOL_RECORD)]
+PEASY_RECORD = Record(
+    "peasy_v0",
+    {"num_rounds": 1},
+    snapshot=peasy_position(["R5", "B9 P9"], [("G3", "/P2"), ("B1", "B2")], "R1 G2", draw=5),
+    actions=("R5>1",),
+    players=(0,),
+    result=Result((0, 18), (1, 2), False),
+)
+SEEDS = [
+    BY_HAND,
+    text_of(*play_recorded("school_v0", ["random"] * 3, [0], {"max_cycles": 4})),
+    text_of(SCHOOL_RECORD),
+    text_of(PEASY_RECORD),
+]
+
+
+def test_what_is_changed_below_is_right() -> None:
+    for text in SEEDS:
+        assert text_of(*replay_all(text)).count("\n") == text.count("\n")
+
 
 JSON = st.recursive(
     st.none()
