@@ -733,10 +733,10 @@ class Recording:
         if not over:
             self._check_is_here()
         self.env.step(action)
-        if over or seat is None:
+        if over:  # a seat has left
             return
         number = as_integer(action)
-        assert number is not None
+        assert number is not None and seat is not None
         name = self._definition.notation.action_name(number)
         if not game.legal >> number & 1:
             self._fault = Fault(seat, f"illegal action: {name}")

@@ -295,6 +295,9 @@ def test_an_illegal_action_is_a_fault() -> None:
     recording.step(2)
     record = recording.record()
     assert (record.actions, record.result, record.fault) == (("down",), None, Fault(seat, "illegal action: pass"))
+    recording.step(None)
+    recording.step(None)
+    assert not env.agents and recording.record() == record
     assert read(text_of(record)) == [record]
     assert len(replay(record)) == 1
 
@@ -347,6 +350,17 @@ def test_play_recorded_names_its_policies() -> None:
     assert play_recorded("peasy_v0", ["random"] * 2, []) == []
     with pytest.raises(easyenvs.IllegalActionError):
         play_recorded("peasy_v0", [Stubborn()] * 2, [1, 2])
+
+
+def test_games_are_the_same_in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    sits = np.array([[0, 1], [1, 0], [1, 1], [0, 0], [2, 0]])
+    played = []
+    for at_once in (5, 3, 2):
+        monkeypatch.setattr("easyenvs.records._GAMES_AT_ONCE", at_once)
+        policies = ["greedy", "random", "random"]
+        played.append(play_recorded("peasy_v0", policies, range(5), {"max_cycles": 30}, sits, [1, 2, 3]))
+    assert played[0] == played[1] == played[2]
+    assert [record.notes["policy_seeds"] for record in played[0]] == [[1, 2], [2, 1], [2, 2], [1, 1], [3, 1]]
 
 
 @pytest.mark.parametrize(
@@ -452,6 +466,7 @@ def test_wrong_arguments() -> None:
 def test_names_and_notes_may_be_any_text(name: str, note: str) -> None:
     record = Record("peasy_v0", seed=1, policies=(name, None), notes={note: name}, version=note, fault=Fault(1, name))
     assert read(text_of(record)) == read(text_of(record).encode()) == [record]
+    assert text_of(record).isascii()  # no text holds a line's end for any reader
     assert text_of(record).count("\n") == 2
 
 
