@@ -45,7 +45,7 @@ class Evaluation:
 
 def evaluate(
     policy: Policy,
-    opponent: str,
+    opponent: str | Policy,
     game: GameDefinition,
     *,
     num_players: int,
@@ -54,7 +54,7 @@ def evaluate(
     seconds: float = 0.0,
     first_seed: int = EVALUATION_SEEDS,
 ) -> Evaluation:
-    """Play `deals` deals in each rotation of the seats against a named opponent."""
+    """Play `deals` deals in each rotation of the seats against an opponent in all other seats."""
     others = [load_policy(opponent, game)] * (num_players - 1)
     seeds = np.arange(deals, dtype=np.uint64) + np.uint64(first_seed)
     result = play_deals(game, [policy, *others], seeds)
@@ -62,7 +62,7 @@ def evaluate(
     return Evaluation(
         steps=steps,
         seconds=seconds,
-        opponent=opponent,
+        opponent=opponent if isinstance(opponent, str) else repr(opponent),
         placement=float(placement.mean()),
         interval=float(half_width(placement)),
         win_rate=float(result.wins[:, 0].mean()),

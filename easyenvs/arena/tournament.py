@@ -235,7 +235,8 @@ class TournamentResult:
 
         def fit(wins: F64) -> F64:
             strength: F64 = choix.ilsr_pairwise_dense(wins, alpha=1e-3)
-            return ELO_MEAN + ELO_SCALE * (strength - strength.mean())
+            ratings: F64 = ELO_MEAN + ELO_SCALE * (strength - strength.mean())
+            return ratings
 
         rng = np.random.default_rng(self.seed)
         count = self.num_deals
