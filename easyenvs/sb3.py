@@ -22,7 +22,16 @@ import gymnasium
 import numpy as np
 import numpy.typing as npt
 
-from easyenvs.adapters.aec import check_render_mode
+from easyenvs.adapters.frames import (
+    PICTURE_MODES,
+    RENDER_FPS,
+    TILES,
+    Frame,
+    Window,
+    check_render_mode,
+    rasterise,
+    tiled,
+)
 from easyenvs.adapters.opponents import LearnerGames, Opponents
 from easyenvs.core.arrays import Flags, Index
 from easyenvs.core.batch import ENV_OPTIONS
@@ -69,7 +78,8 @@ class VecEnv(vec_env.VecEnv):
         seed: row i plays game seed + i first. None: from the system, until `seed(…)` is called.
         reward: "placement", "win" or "score" (R1–R3).
         observation: "flat", "bits", "dict" or an encoder object with a Box or Dict space.
-        render_mode: None or "ansi".
+        render_mode: None, "ansi" (text), "rgb_array" or "human" (a window with the first games, which shows every position
+            by itself); the last two where the game has pictures, with the extra "render".
         engine: "numpy", "python", or None: the vectorised machine where the game has one.
         rules: the game's rule options.
     """
@@ -107,7 +117,9 @@ class VecEnv(vec_env.VecEnv):
                 f"observation={observation!r} is not accepted: Stable-Baselines3 needs a Box or Dict space, not {space}"
             )
         self.rules = self.games.batch.rules
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = check_render_mode(self.game, render_mode)
+        self._window = Window(self.game.id) if self.render_mode == "human" else None
+        self._is_reset = False
         self._rows: Index = np.arange(self.games.batch.num_games, dtype=np.intp)
         self._chosen: npt.NDArray[Any] | None = None
         self._asked_for_masks = self._warned = False
@@ -138,6 +150,8 @@ class VecEnv(vec_env.VecEnv):
             {"seat": seat, "skipped_games": count} for seat, count in zip(seats, skipped.tolist(), strict=True)
         ]
         self._chosen = None
+        self._is_reset = True
+        self._show()
         return self.games.observe()
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
@@ -180,12 +194,41 @@ class VecEnv(vec_env.VecEnv):
             for row, skipped in zip(over.tolist(), games.reset(over).tolist(), strict=True):
                 self.reset_infos[row] = {"seat": int(games.seat[row]), "skipped_games": skipped}
             seen = games.observe()
+        self._show()
         return seen, outcome.reward.astype(np.float32), done, infos
 
     # ------------------------------------------------------------------------------------------ what SB3 asks
 
+    # ------------------------------------------------------------------------------------------ rendering
+
+    def get_images(self) -> Sequence[Frame | None]:
+        """Every table as its learner sees it: frames uint8 [height, width, 3]; None without render_mode="rgb_array"."""
+        if not self._is_reset:
+            raise NotResetError("reset() needs to be called before get_images")
+        if self.render_mode not in PICTURE_MODES:
+            return [None] * self.num_envs
+        return [rasterise(picture) for picture in self.games.pictures(self._rows)]
+
+    def render(self, mode: str | None = None) -> Any:
+        """All tables in one frame uint8 [height, width, 3] ("rgb_array"), a text each ("ansi"), or None ("human", which shows
+        the first games in the window)."""
+        if not self._is_reset:
+            raise NotResetError("reset() needs to be called before render")
+        if self.render_mode == "human" and mode in (None, "human"):
+            self._show()
+            return None
+        if self.render_mode == "ansi" and mode in (None, "ansi"):
+            return self.games.texts()
+        return super().render(mode)
+
+    def _show(self) -> None:
+        if self._window is not None and not self._window.is_dismissed:
+            self._window.show(tiled(self.games.pictures(self._rows[:TILES])), RENDER_FPS)
+
     def close(self) -> None:
-        """Nothing to release; may be called any number of times."""
+        """Close the window, if there is one; may be called any number of times."""
+        if self._window is not None:
+            self._window.close()
 
     def _chosen_rows(self, indices: Any) -> list[int]:
         return list(self._get_indices(indices))

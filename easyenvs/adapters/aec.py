@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
+from html import escape
 from itertools import repeat
 from typing import Any, Final, NoReturn
 
@@ -18,20 +19,27 @@ from gymnasium import spaces
 from pettingzoo import AECEnv
 from pettingzoo.utils.env_logger import EnvLogger
 
+from easyenvs.adapters.frames import (
+    PICTURE_MODES,
+    RENDER_FPS,
+    Frame,
+    Window,
+    check_render_mode,
+    rasterise,
+    render_modes,
+)
 from easyenvs.core import bits, chance, rewards, snapshots, views
 from easyenvs.core.batch import ENV_OPTIONS, check_engine, check_seed, illegal_text, make_rules
 from easyenvs.core.encoders import Encoder, Single, make_encoder
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError
 from easyenvs.core.game import GameDefinition
-from easyenvs.core.options import as_integer, choice_option, refuse_option
+from easyenvs.core.options import as_integer, choice_option
 from easyenvs.core.policies import Decisions
 from easyenvs.core.single import MachineGame, make_game
 
 Observation = dict[str, Any]
 Mask = npt.NDArray[np.int8]
 
-RENDER_MODES: Final = ("ansi",)
-LATER_RENDER_MODES: Final = ("rgb_array", "human")
 ILLEGAL_REWARD: Final = -1.0
 
 
@@ -48,16 +56,6 @@ class _AfterReset:
         raise AttributeError(f"{self._name} cannot be accessed before reset")
 
 
-def check_render_mode(render_mode: object) -> str | None:
-    """A render mode that works, or an OptionError."""
-    if render_mode in LATER_RENDER_MODES and isinstance(render_mode, str):
-        refuse_option(
-            "render_mode", render_mode, f"None or {RENDER_MODES[0]!r}: {render_mode!r} is not available in this version"
-        )
-    mode: str | None = choice_option("render_mode", render_mode, (None, *RENDER_MODES))
-    return mode
-
-
 class RawEnv(AECEnv[str, Observation, int]):
     """A game as an AEC environment, without the checks of PettingZoo's wrappers.
 
@@ -68,7 +66,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         game: the game, as `easyenvs.peasy_v0.GAME`; `easyenvs.peasy_v0.raw_env(…)` fills it in.
         reward: "placement", "win" or "score" (R1–R3).
         observation: an encoder's name ("flat", "bits", "dict", "text") or an encoder object.
-        render_mode: None or "ansi".
+        render_mode: None, "ansi" (text), "rgb_array" (uint8 [height, width, 3]) or "human" (a window, which shows every
+            position by itself); the last two where the game has pictures, with the extra "render".
         engine: "python" or "numpy"; the games are the same.
         rules: the game's rule options.
     """
@@ -92,12 +91,12 @@ class RawEnv(AECEnv[str, Observation, int]):
         self.game = game
         self.rules = make_rules(game, rules, list(ENV_OPTIONS))
         self.reward: str = choice_option("reward", reward, rewards.REWARDS)
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = check_render_mode(game, render_mode)
         self.engine = check_engine(game, engine)
         self.metadata = {
             "name": game.id,
-            "render_modes": list(RENDER_MODES),
-            "render_fps": 2,
+            "render_modes": list(render_modes(game)),
+            "render_fps": RENDER_FPS,
             "is_parallelizable": False,
         }
         self.possible_agents = [f"player_{seat}" for seat in range(self.rules.num_players)]
@@ -130,6 +129,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
         self._infos: dict[str, dict[str, Any]] | None = None  # of all agents, once somebody has asked for them
         self._selected_info: dict[str, Any] | None = None  # that of `agent_selection`, which `last` makes alone
+        self._last_action: tuple[int, int] | None = None  # who played, and what, in this game
+        self._window = Window(game.id) if self.render_mode == "human" else None
         self._is_reset = False
         self._owes = False  # some reward, or cumulative reward, is not 0
         self._ended = True
@@ -210,9 +211,12 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._terminations = dict.fromkeys(self.agents, game.terminated)
         self._truncations = dict.fromkeys(self.agents, game.truncated)
         self._forget_infos()
+        self._last_action = None
         self._is_reset, self._owes = True, False
         self._ended = game.player is None
         self.agent_selection = self.possible_agents[game.player or 0]
+        if self._window is not None:
+            self._show()
 
     # ------------------------------------------------------------------------------------------ what agents see
 
@@ -411,6 +415,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         game = self._game
         if number < 0 or not game.legal >> number & 1:
             self._refuse(number)
+        self._last_action = game.player, number
         game.step(number)
         player = game.player
         if player is None or game.gains is not None or self._owes:
@@ -418,6 +423,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         else:  # most decisions end nothing and pay nothing
             self._infos = self._selected_info = None
             self.agent_selection = self.possible_agents[player]
+        if self._window is not None:
+            self._show()
 
     def _as_action(self, action: object) -> int:
         number = as_integer(action)
@@ -480,16 +487,48 @@ class RawEnv(AECEnv[str, Observation, int]):
 
     # ------------------------------------------------------------------------------------------ render, close
 
-    def render(self) -> str | None:
-        """The table as the acting seat sees it, with its legal actions (render_mode "ansi")."""
+    def render(self) -> str | Frame | None:
+        """The table as the acting seat sees it, by the render mode: a text with its legal actions ("ansi"), a frame uint8
+        [height, width, 3] ("rgb_array"), or None ("human", which shows it in the window)."""
         self._need_reset("render")
         if self.render_mode is None:
             gymnasium.logger.warn("render() has nothing to do: the environment was made with render_mode=None")
             return None
+        if self._window is not None:
+            self._show()
+            return None
+        if self.render_mode in PICTURE_MODES:
+            return rasterise(self.picture_for(self.agent_selection))
         return self.render_for(self.agent_selection)
 
-    def render_for(self, agent: str, *, ended: bool = False) -> str:
-        """The table as an agent sees it, whatever the render mode. ended: the game is over for its adapter."""
+    def _show(self) -> None:
+        assert self._window is not None
+        if not self._window.is_dismissed:
+            self._window.show(rasterise(self.picture_for(self.agent_selection)), self.metadata["render_fps"])
+
+    def picture_for(self, agent: str, theme: str = "light") -> str:
+        """The table as an agent sees it, as SVG, whatever the render mode.
+
+        Raises:
+            NotImplementedError: the game has no pictures.
+        """
+        self._need_reset("picture_for")
+        seat = self._seat_of[agent]
+        ranks = self._places() if self._ended else None
+        return table_picture(self.game, self._view_of(self._game, seat), seat, self._last_action, ranks, theme)
+
+    def html_for(self, agent: str | None) -> str:
+        """The table as an agent sees it, as HTML: a picture where the game has one; None: a sentence."""
+        if agent is None:
+            return f"<p>{self.game.id}, {self.rules.num_players} players: call reset() to deal a game.</p>"
+        return f"<pre>{escape(self.render_for(agent))}</pre>" if self.game.draw is None else self.picture_for(agent)
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the table as the acting seat sees it."""
+        return self.html_for(self.agent_selection if self._is_reset else None)
+
+    def render_for(self, agent: str) -> str:
+        """The table as an agent sees it, as text, whatever the render mode."""
         self._need_reset("render")
         seat = self._seat_of[agent]
         results = [] if not (ended or self._ended) else list(zip(self._game.scores, self._places(), strict=True))
@@ -497,7 +536,24 @@ class RawEnv(AECEnv[str, Observation, int]):
         return table_text(self.game, self._view_of(self._game, seat), seat, legal, results)
 
     def close(self) -> None:
-        """Nothing to release; may be called any number of times."""
+        """Close the window, if there is one; may be called any number of times."""
+        if self._window is not None:
+            self._window.close()
+
+
+def table_picture(
+    game: GameDefinition,
+    view: Any,
+    seat: int,
+    last_action: tuple[int, int] | None = None,
+    ranks: list[float] | None = None,
+    theme: str = "light",
+) -> str:
+    """The table as a seat sees it, as SVG; with every seat's rank once the game is over."""
+    if game.draw is None:
+        raise NotImplementedError(f"{game.id} has no module draw, so no pictures")
+    picture: str = game.draw.draw(view, theme=theme, last_action=last_action, seat=seat, ranks=ranks)
+    return picture
 
 
 def table_text(game: GameDefinition, view: Any, seat: int, legal: list[int], results: list[tuple[int, float]]) -> str:
@@ -559,6 +615,7 @@ class Env(RawEnv):
         if not game.legal >> number & 1:
             self._lose()
             return
+        self._last_action = game.player, number
         game.step(number)
         player = game.player
         if player is None or game.gains is not None or self._owes:
@@ -566,6 +623,8 @@ class Env(RawEnv):
         else:  # most decisions end nothing and pay nothing
             self._infos = self._selected_info = None
             self.agent_selection = self.possible_agents[player]
+        if self._window is not None:
+            self._show()
 
     def _in_space(self, action: object) -> bool:
         return bool(self.action_spaces[self.agent_selection].contains(action))
@@ -607,8 +666,9 @@ class Env(RawEnv):
             EnvLogger.error_state_before_reset()
         return super().state()
 
-    def render(self) -> str | None:
-        """The table as the acting seat sees it, with its legal actions (render_mode "ansi")."""
+    def render(self) -> str | Frame | None:
+        """The table as the acting seat sees it, by the render mode: a text with its legal actions ("ansi"), a frame uint8
+        [height, width, 3] ("rgb_array"), or None ("human", which shows it in the window)."""
         if not self._is_reset:
             EnvLogger.error_render_before_reset()
         return super().render()

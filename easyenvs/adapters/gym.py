@@ -9,7 +9,7 @@ Policies play the other seats. The observation is the encoder's alone; the actio
 from __future__ import annotations
 
 from types import ModuleType
-from typing import Any, Final
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -17,7 +17,18 @@ import numpy.typing as npt
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space, iterate
 
-from easyenvs.adapters.aec import RENDER_MODES, RawEnv, check_render_mode, table_text
+from easyenvs.adapters.aec import RawEnv
+from easyenvs.adapters.frames import (
+    PICTURE_MODES,
+    RENDER_FPS,
+    TEXT_MODES,
+    TILES,
+    Window,
+    check_render_mode,
+    rasterise,
+    render_modes,
+    tiled,
+)
 from easyenvs.adapters.opponents import (
     ILLEGAL,
     ILLEGAL_REWARD,
@@ -28,7 +39,6 @@ from easyenvs.adapters.opponents import (
     check_seat,
     seats_for,
 )
-from easyenvs.core import views
 from easyenvs.core.arrays import F64, Flags, Index
 from easyenvs.core.batch import ENV_OPTIONS
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError, SnapshotError
@@ -38,7 +48,6 @@ from easyenvs.core.policies import checked_choice
 from easyenvs.registry import find_game
 
 Info = dict[str, Any]
-RENDER_FPS: Final = 2
 
 
 class Env(gymnasium.Env[Any, Any]):
@@ -59,12 +68,17 @@ class Env(gymnasium.Env[Any, Any]):
         illegal: "lose" (reward −1 and the game is over, with a warning) or "raise" (IllegalActionError).
         reward: "placement", "win" or "score" (R1–R3).
         observation: an encoder's name ("flat", "bits", "dict", "text") or an encoder object.
-        render_mode: None or "ansi".
+        render_mode: None, "ansi" (text), "rgb_array" (uint8 [height, width, 3]) or "human" (a window, which shows every
+            position by itself); the last two where the game has pictures, with the extra "render".
         engine: "python" or "numpy"; the games are the same.
         rules: the game's rule options.
     """
 
-    metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": RENDER_FPS}  # noqa: RUF012 Gymnasium's
+    # Gymnasium's `make` reads the class's; an environment's own lists what its game has.
+    metadata: dict[str, Any] = {  # noqa: RUF012 Gymnasium's
+        "render_modes": [*TEXT_MODES, *PICTURE_MODES],
+        "render_fps": RENDER_FPS,
+    }
 
     def __init__(
         self,
@@ -80,10 +94,10 @@ class Env(gymnasium.Env[Any, Any]):
         **rules: Any,
     ) -> None:
         self.game = find_game(game)
-        self.render_mode = check_render_mode(render_mode)
-        self._table = RawEnv(
-            self.game, reward=reward, observation=observation, render_mode=render_mode, engine=engine, **rules
-        )
+        self.render_mode = check_render_mode(self.game, render_mode)
+        self.metadata = {"render_modes": list(render_modes(self.game)), "render_fps": RENDER_FPS}
+        self._window = Window(self.game.id) if self.render_mode == "human" else None
+        self._table = RawEnv(self.game, reward=reward, observation=observation, engine=engine, **rules)
         self.rules = self._table.rules
         players: int = self.rules.num_players
         self.illegal: str = choice_option("illegal", illegal, ILLEGAL)
@@ -138,6 +152,7 @@ class Env(gymnasium.Env[Any, Any]):
         self._is_reset, self._over = True, False
         observation, info = self._see()
         info["skipped_games"] = skipped
+        self._show()
         return observation, info
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Info]:
@@ -168,11 +183,16 @@ class Env(gymnasium.Env[Any, Any]):
             self._over = True
             observation, info = self._see()
             info["illegal_action"] = True
+            self._show()
             return observation, ILLEGAL_REWARD, True, False, info
         table.step(number)
-        reward = self._earned() + self._play_others()
+        reward = self._earned()
+        if not table.over and table.agent_selection != self._agent:
+            self._show()
+        reward += self._play_others()
         self._over = table.over
         observation, info = self._see()
+        self._show()
         if self._over and self._field.pool is not None:
             others = (self.seat + 1) % self.rules.num_players
             place = 1.0 - 2.0 * (info["rank"] - 1.0) / (self.rules.num_players - 1)
@@ -194,6 +214,8 @@ class Env(gymnasium.Env[Any, Any]):
             d = table.decision(with_view=getattr(policy, "needs_view", True))
             table.step(int(checked_choice(policy, d)[0]))
             earned += self._earned()
+            if not table.over and table.agent_selection != self._agent:
+                self._show()
         return earned
 
     def _see(self) -> tuple[Any, Info]:
@@ -233,13 +255,33 @@ class Env(gymnasium.Env[Any, Any]):
         return self._table.snapshot()
 
     def render(self) -> Any:
-        """The table as the learner sees it (render_mode "ansi")."""
+        """The table as the learner sees it, by the render mode: a text ("ansi"), a frame uint8 [height, width, 3]
+        ("rgb_array"), or None ("human", which shows it in the window)."""
         if not self._is_reset:
             raise NotResetError("reset() needs to be called before render")
         if self.render_mode is None:
             gymnasium.logger.warn("render() has nothing to do: the environment was made with render_mode=None")
             return None
-        return self._table.render_for(self._agent, ended=self._over)
+        if self._window is not None:
+            self._show()
+            return None
+        if self.render_mode in PICTURE_MODES:
+            return rasterise(self._table.picture_for(self._agent))
+        return self._table.render_for(self._agent)
+
+    def _show(self) -> None:
+        """The table in the window, if there is one."""
+        if self._window is not None and not self._window.is_dismissed:
+            self._window.show(rasterise(self._table.picture_for(self._agent)), self.metadata["render_fps"])
+
+    def close(self) -> None:
+        """Close the window, if there is one; may be called any number of times."""
+        if self._window is not None:
+            self._window.close()
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the table as the learner sees it."""
+        return self._table.html_for(self._agent if self._is_reset else None)
 
 
 class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
@@ -249,13 +291,16 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
     DISABLED needs; `options={"snapshot": …}` starts from a position.
 
     Args:
-        game, seat, opponents, illegal, reward, observation, rules: as of `Env`.
+        game, seat, opponents, illegal, reward, observation, render_mode, rules: as of `Env`; the pictures show no last
+            action, and the window the first games.
         num_envs: N.
         autoreset_mode: a `gymnasium.vector.AutoresetMode` or its value: NEXT_STEP (a finished game is reset by the next
             step, which ignores the row's action), SAME_STEP (at once; the last observation and info are in
             `final_obs`, `final_info`) or DISABLED (call `reset` with a `reset_mask`).
         engine: "numpy", "python", or None: the vectorised machine where the game has one.
     """
+
+    _window: Window | None = None  # Gymnasium closes environments that could not be made, too
 
     def __init__(
         self,
@@ -273,7 +318,8 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         **rules: Any,
     ) -> None:
         self.game = find_game(game)
-        self.render_mode = check_render_mode(render_mode)
+        self.render_mode = check_render_mode(self.game, render_mode)
+        self._window = Window(self.game.id) if self.render_mode == "human" else None
         try:
             self.autoreset_mode = AutoresetMode(autoreset_mode)
         except ValueError:
@@ -293,7 +339,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         self.rules = self._games.batch.rules
         self.num_envs = self._games.batch.num_games
         self.metadata = {
-            "render_modes": list(RENDER_MODES),
+            "render_modes": list(render_modes(self.game)),
             "render_fps": RENDER_FPS,
             "autoreset_mode": self.autoreset_mode,
         }
@@ -358,6 +404,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         infos: Info = {}
         self._put_seen(infos, rows)
         self._put(infos, "skipped_games", rows, skipped)
+        self._show()
         return self._observe(), infos
 
     # ------------------------------------------------------------------------------------------ step
@@ -415,6 +462,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
                 self._put_results(infos, over, illegal)
             if len(due):
                 self._put(infos, "skipped_games", due, skipped)
+        self._show()
         return self._observe(), rewards, terminated, truncated, infos
 
     def _observe(self) -> Any:
@@ -442,22 +490,27 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         infos[f"_{key}"] = np.isin(self._rows, rows)
 
     def render(self) -> tuple[Any, ...] | None:
-        """Every table as its learner sees it (render_mode "ansi")."""
+        """Every table as its learner sees it, by the render mode: texts ("ansi"), frames uint8 [height, width, 3]
+        ("rgb_array"), or None ("human", which shows the first games in the window)."""
         if not self._is_reset:
             raise NotResetError("reset() needs to be called before render")
         if self.render_mode is None:
             gymnasium.logger.warn("render() has nothing to do: the environment was made with render_mode=None")
             return None
-        games = self._games
-        view, masks = games.batch.view(games.seat), games.masks()
-        scores, ranks = games.batch.scores.tolist(), games.batch.ranks().tolist()
-        return tuple(
-            table_text(
-                self.game,
-                views.unstack(view, row),
-                int(games.seat[row]),
-                np.flatnonzero(masks[row]).tolist(),
-                list(zip(scores[row], ranks[row], strict=True)) if games.over[row] else [],
-            )
-            for row in range(self.num_envs)
-        )
+        if self._window is not None:
+            self._show()
+            return None
+        if self.render_mode in PICTURE_MODES:
+            return tuple(rasterise(picture) for picture in self._games.pictures(self._rows))
+        return self._games.texts()
+
+    def _show(self) -> None:
+        """The first tables in the window, if there is one."""
+        if self._window is not None and not self._window.is_dismissed:
+            self.closed = False  # so that Gymnasium's `close` closes a window that was opened again
+            self._window.show(tiled(self._games.pictures(self._rows[:TILES])), self.metadata["render_fps"])
+
+    def close_extras(self, **kwargs: Any) -> None:
+        """Close the window, if there is one."""
+        if self._window is not None:
+            self._window.close()

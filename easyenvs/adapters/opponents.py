@@ -15,7 +15,8 @@ from typing import Any, Final, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
-from easyenvs.core import chance
+from easyenvs.adapters.aec import table_picture, table_text
+from easyenvs.core import chance, views
 from easyenvs.core.arrays import F64, I64, U64, Flags, Index
 from easyenvs.core.batch import Batch
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError, SnapshotError
@@ -306,6 +307,37 @@ class LearnerGames:
         masks = self.batch.legal
         masks[self.over] = False
         return masks
+
+    def texts(self) -> tuple[str, ...]:
+        """The table as the learner sees it in every game; with scores and ranks once it is over."""
+        batch, masks = self.batch, self.masks()
+        view = batch.view(self.seat)
+        scores, ranks = batch.scores.tolist(), batch.ranks().tolist()
+        return tuple(
+            table_text(
+                self.game,
+                views.unstack(view, row),
+                int(self.seat[row]),
+                np.flatnonzero(masks[row]).tolist(),
+                list(zip(scores[row], ranks[row], strict=True)) if self.over[row] else [],
+            )
+            for row in range(batch.num_games)
+        )
+
+    def pictures(self, rows: Index) -> list[str]:
+        """The table as the learner sees it in each of these games, as SVG; with the ranks once it is over."""
+        batch = self.batch
+        view, player = batch.view(self.seat[rows], where=rows), batch.player
+        ranks = batch.ranks().tolist() if (player[rows] < 0).any() else []
+        return [
+            table_picture(
+                self.game,
+                views.unstack(view, index),
+                int(self.seat[row]),
+                ranks=ranks[row] if player[row] < 0 else None,
+            )
+            for index, row in enumerate(rows.tolist())
+        ]
 
     def results(self, rows: Index) -> tuple[I64, F64]:
         """The learner's score and rank (1-based, ties averaged) in these games: [M] each."""

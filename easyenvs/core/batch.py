@@ -6,12 +6,13 @@ N games  P seats  A actions  W words of 64 action bits  M the games of a subset
 from __future__ import annotations
 
 from collections.abc import Sequence
+from html import escape
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 import numpy.typing as npt
 
-from easyenvs.core import bits, chance, rewards, snapshots, views
+from easyenvs.core import bits, chance, rewards, snapshots, svg, views
 from easyenvs.core.arrays import F32, F64, I64, U8, U64, Flags, Index
 from easyenvs.core.encoders import Encoder, make_encoder
 from easyenvs.core.errors import ActionTypeError, IllegalActionError
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
 OVER: Final = 255  # in a machine's `player`: the game is over
 MAX_GAMES: Final = 10**8
+GAMES_SHOWN: Final = 4  # in notebooks
 
 ENV_OPTIONS: Final[dict[str, Any]] = {
     "reward": "placement",
@@ -209,6 +211,23 @@ class Batch:
 
     def __repr__(self) -> str:
         return f"<{self.game.id} batch: {self.num_games} games, {self.num_players} players, engine {self.engine!r}>"
+
+    def _repr_html_(self) -> str:
+        """What notebooks show: the first tables as their acting seats see them, and how many more there are."""
+        rows = self._rows[:GAMES_SHOWN]
+        view, player = self.view(where=rows), self.player[rows].tolist()
+        ranks = self.ranks()[rows].tolist() if min(player) < 0 else []
+        figures = []
+        for row, acting in enumerate(player):
+            one = views.unstack(view, row)
+            if self.game.draw is None:
+                figures.append(f"<pre>{escape(self.game.notation.view_text(one))}</pre>")
+            else:
+                places = ranks[row] if acting < 0 else None
+                figures.append(self.game.draw.draw(one, seat=max(acting, 0), ranks=places))
+        more = self.num_games - len(rows)
+        shown = "1 game" if len(rows) == 1 else f"{len(rows)} games"
+        return svg.side_by_side(figures, f"{self!r}: {shown} shown" + (f", {more:,} more" if more else ""))
 
     # ------------------------------------------------------------------------------------------ what it shows
 

@@ -7,6 +7,8 @@ A game is a package named `NAME_vN` with these modules; discovery finds it, noth
     machine.py    `Machine`: many games in NumPy; optional, without it a batch loops single games (class Machine below)
     view.py       `View`, `of_game(game, seat)`, and with a machine `of_games(machine, seats)`: what a seat may know
     encode.py     `features(rules)`: what observations hold; `state_slices(rules)` and `encode_state(position, rules)`
+    draw.py       `draw(view, *, theme, last_action, seat, names, ranks)` and `draw_open(snapshot, rules, *, …)`: pictures as
+                  SVG; optional, without it there is text alone
     notation.py   ACTION_NAMES, ACTION_GROUPS (for the docs), action_name, parse_action, view_text; REQUIRED_KEYS,
                   OPTIONAL_KEYS and checked_position: what a snapshot holds; and, if you like, rotate_seats (for the
                   conformance kit) and PLAYTHROUGH_OPTIONS
@@ -180,6 +182,7 @@ class GameDefinition:
     view: ModuleType
     encode: ModuleType
     notation: ModuleType
+    draw: ModuleType | None = None
 
     def __reduce__(self) -> tuple[Callable[[str], GameDefinition], tuple[str]]:
         # Modules can't be pickled: another process finds the game again by its package.
@@ -243,6 +246,7 @@ def define(package: str) -> GameDefinition:
         view=needed["view"],
         encode=needed["encode"],
         notation=needed["notation"],
+        draw=_optional(package, "draw"),
     )
 
 
