@@ -542,6 +542,32 @@ class TableDirective(SphinxDirective):
         return made
 
 
+class PictureDirective(SphinxDirective):
+    """`easyenvs-picture GAME`: the table in the middle of a game between heuristics, in both themes."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """The pictures; the page's theme says which is seen."""
+        self.env.note_reread()
+        game = find_game(self.arguments[0])
+        env = game.raw_env(num_players=PICTURE_PLAYERS)
+        env.reset(seed=PICTURE_SEED)
+        policy = policies.load_policy("heuristic", game)
+        for _ in range(PICTURE_DECISIONS):
+            env.step(int(policy(env.decision())[0]))
+        made: list[nodes.Node] = []
+        for theme in ("light", "dark"):
+            picture = env.picture_for(env.agent_selection, theme)
+            made.append(nodes.raw("", f'<div class="only-{theme}">{picture}</div>', format="html"))
+        return made
+
+
+PICTURE_PLAYERS: Final = 4
+PICTURE_SEED: Final = 5
+PICTURE_DECISIONS: Final = 40
+
+
 class RunDirective(SphinxDirective):
     """`easyenvs-run`: Python code and what it prints."""
 
@@ -570,5 +596,6 @@ class RunDirective(SphinxDirective):
 def setup(app: Sphinx) -> dict[str, Any]:
     """Called by Sphinx."""
     app.add_directive("easyenvs-table", TableDirective)
+    app.add_directive("easyenvs-picture", PictureDirective)
     app.add_directive("easyenvs-run", RunDirective)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -42,6 +42,7 @@ from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Final, Literal, NoReturn, Protocol
+from xml.etree import ElementTree
 
 import numpy as np
 import numpy.typing as npt
@@ -51,7 +52,7 @@ from pettingzoo.utils.env_logger import EnvLogger
 
 from easyenvs import registry
 from easyenvs.adapters.aec import Env, RawEnv
-from easyenvs.core import bits, chance, policies
+from easyenvs.core import bits, chance, policies, views
 from easyenvs.core.batch import Batch
 from easyenvs.core.encoders import ENCODERS, Encoder, Slice
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, MissingExtraError, SnapshotError
@@ -69,6 +70,7 @@ TOLERANCE: Final = 1e-6
 HEAVY_MODULES: Final = (
     "torch",
     "pygame",
+    "resvg_py",
     "stable_baselines3",
     "sb3_contrib",
     "matplotlib",
@@ -1921,8 +1923,9 @@ def check_render(case: Case) -> None:
             continue
         env.reset(seed=case.seeds[0])
         pictures = []
+        every = 10 if mode == "ansi" else 60  # a frame takes a thousand times as long as a text
         for decision in _played(case, env):
-            if decision % 10 == 0:
+            if decision % every == 0:
                 pictures.append(env.render())
         pictures.append(env.render())
         for picture in pictures:
@@ -1938,6 +1941,48 @@ def check_render(case: Case) -> None:
             case.fail(f"render() with render_mode={mode!r} shows the same at the beginning and at the end")
         env.close()
         env.close()
+
+
+@_check("players")
+def check_pictures(case: Case) -> None:
+    """The pictures of a game that has any are well-formed, differ, and show nothing that is hidden from their seat.
+
+    Fault: a name that breaks the XML, a picture that stands still, or a card that is in its source though nobody sees it.
+    """
+    draw = case.game.draw
+    if draw is None:
+        return
+    by_phase: dict[str, list[dict[str, Any]]] = {}
+    for position in _telling_positions(case):
+        by_phase.setdefault(position["phase"], []).append(position)
+    positions = [position for found in by_phase.values() for position in found[:2]]
+    batch = case.batch(len(positions))
+    for row, position in enumerate(positions):
+        batch.restore(row, position)
+    for seat in range(case.num_players):
+        seen, redrawn = batch.view(seat), batch.resample(np.full(len(positions), seat), seed=seat).view(seat)
+        pictures = []
+        for row, position in enumerate(positions):
+            at = position["decisions"]
+            pictures.append(draw.draw(views.unstack(seen, row), seat=seat))
+            _check_xml(case, pictures[-1], at)
+            if draw.draw(views.unstack(redrawn, row), seat=seat) != pictures[-1]:
+                case.fail(f"what is hidden from seat {seat} was redrawn, and yet its picture changed", decision=at)
+        if len(set(pictures)) < 2:
+            case.fail(f"the pictures of {len(pictures)} positions in different phases are the same for seat {seat}")
+    for position in positions:
+        for theme in ("light", "dark"):
+            names = [f'<{seat} & "{theme}">' for seat in range(case.num_players)]
+            _check_xml(case, draw.draw_open(position, batch.rules, theme=theme, names=names), position["decisions"])
+
+
+def _check_xml(case: Case, picture: str, decision: int) -> None:
+    try:
+        root = ElementTree.fromstring(picture)
+    except ElementTree.ParseError as error:
+        case.fail(f"a picture should be XML, but {error}", decision=decision)
+    if root.tag != "{http://www.w3.org/2000/svg}svg" or "viewBox" not in root.attrib:
+        case.fail(f"a picture should be an svg element with a viewBox; it is {root.tag}", decision=decision)
 
 
 @_check()

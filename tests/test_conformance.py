@@ -422,6 +422,43 @@ def render_is_blank(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Env, "render", lambda env: "")
 
 
+def pictures(monkeypatch: pytest.MonkeyPatch, draw: Callable[..., str], draw_open: Callable[..., str]) -> None:
+    monkeypatch.setitem(TINY.__dict__, "draw", SimpleNamespace(draw=draw, draw_open=draw_open))
+
+
+def drawn(text: object) -> str:
+    return f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><text>{text}</text></svg>'
+
+
+@noticed_by(testing.check_pictures, r"the pictures of \d+ positions in different phases are the same for seat 0")
+def pictures_stand_still(monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures(monkeypatch, lambda view, **_: drawn("a table"), lambda *_, **__: drawn("a table"))
+
+
+@noticed_by(testing.check_pictures, "a picture should be XML, but not well-formed")
+def names_are_not_escaped(monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures(
+        monkeypatch,
+        lambda view, **_: drawn(view.decisions),
+        lambda position, rules, *, theme, names: drawn(names[0]),
+    )
+
+
+@noticed_by(testing.check_pictures, "a picture should be an svg element with a viewBox; it is svg")
+def a_picture_has_no_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    pictures(monkeypatch, lambda view, **_: "<svg/>", lambda *_, **__: "<svg/>")
+
+
+@noticed_by(testing.check_pictures, r"what is hidden from seat \d was redrawn, and yet its picture changed")
+def a_picture_shows_a_hidden_card(monkeypatch: pytest.MonkeyPatch) -> None:
+    def leak(view: Any, game: Any, seat: int) -> Any:
+        view.draw_size = game.pile[-1] if game.pile else 0
+        return view
+
+    after(monkeypatch, tiny_view, "of_game", leak)
+    pictures(monkeypatch, lambda view, **_: drawn(view.draw_size), lambda *_, **__: drawn(0))
+
+
 # Masks and actions.
 
 

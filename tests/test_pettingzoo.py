@@ -102,7 +102,7 @@ def test_the_spaces(game: GameDefinition) -> None:
         env.reset(seed=0)
         assert env.state_space.contains(env.state())
         assert env.metadata["name"] == game.id
-        assert env.metadata["render_modes"] == ["ansi"]
+        assert env.metadata["render_modes"] == ["ansi", "rgb_array", "human"]
         assert env.metadata["is_parallelizable"] is False
 
 

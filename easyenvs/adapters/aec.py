@@ -129,7 +129,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._no_rewards = dict.fromkeys(self.possible_agents, 0.0)
         self._infos: dict[str, dict[str, Any]] | None = None  # of all agents, once somebody has asked for them
         self._selected_info: dict[str, Any] | None = None  # that of `agent_selection`, which `last` makes alone
-        self._last_action: tuple[int, int] | None = None  # who played, and what, in this game
+        self._last_played: tuple[int, int] | None = None  # who played, and what, in this game
         self._window = Window(game.id) if self.render_mode == "human" else None
         self._is_reset = False
         self._owes = False  # some reward, or cumulative reward, is not 0
@@ -211,7 +211,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._terminations = dict.fromkeys(self.agents, game.terminated)
         self._truncations = dict.fromkeys(self.agents, game.truncated)
         self._forget_infos()
-        self._last_action = None
+        self._last_played = None
         self._is_reset, self._owes = True, False
         self._ended = game.player is None
         self.agent_selection = self.possible_agents[game.player or 0]
@@ -415,7 +415,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         game = self._game
         if number < 0 or not game.legal >> number & 1:
             self._refuse(number)
-        self._last_action = game.player, number
+        self._last_played = game.player, number
         game.step(number)
         player = game.player
         if player is None or game.gains is not None or self._owes:
@@ -515,7 +515,7 @@ class RawEnv(AECEnv[str, Observation, int]):
         self._need_reset("picture_for")
         seat = self._seat_of[agent]
         ranks = self._places() if self._ended else None
-        return table_picture(self.game, self._view_of(self._game, seat), seat, self._last_action, ranks, theme)
+        return table_picture(self.game, self._view_of(self._game, seat), seat, self._last_played, ranks, theme)
 
     def html_for(self, agent: str | None) -> str:
         """The table as an agent sees it, as HTML: a picture where the game has one; None: a sentence."""
@@ -615,7 +615,7 @@ class Env(RawEnv):
         if not game.legal >> number & 1:
             self._lose()
             return
-        self._last_action = game.player, number
+        self._last_played = game.player, number
         game.step(number)
         player = game.player
         if player is None or game.gains is not None or self._owes:

@@ -303,11 +303,18 @@ class Picture:
         )
 
     def text(
-        self, area: Area, text: str, size: float = 14.0, *, colour: str | None = None, align: str = "middle"
+        self,
+        area: Area,
+        text: str,
+        size: float = 14.0,
+        *,
+        colour: str | None = None,
+        align: str = "middle",
+        whole: bool = False,
     ) -> None:
         """A line of text in an area: smaller where it would stick out, and shortened where it would be too small.
 
-        align: "start", "middle" or "end".
+        align: "start", "middle" or "end". whole: never shortened.
         """
         text = printable(text)
         if not text:
@@ -315,7 +322,7 @@ class Picture:
         largest = min(size, area.height / _text_height(text))
         size = min(largest, area.width / text_width(text, 1.0))
         smallest = min(largest, max(_SMALLEST, 0.62 * largest))
-        if size < smallest:
+        if size < smallest and not whole:
             size = smallest
             while text and text_width(text + _ELLIPSIS, size) > area.width:
                 text = text[:-1]
@@ -354,7 +361,7 @@ class Picture:
         inner = area.part("face", area.x + side, area.y + 0.01 * height, width - 2 * side, 0.98 * height)
         top, plate, bottom = inner.rows(strip, None, strip)
         left, right = top.columns(None, None)
-        self.text(left, face.letter, 0.8 * strip, colour=face.ink)
+        self.text(left, face.letter, 0.8 * strip, colour=face.ink, whole=True)
         mark = right.centred("mark", min(right.width, 0.62 * strip), 0.62 * strip)
         self.symbol(mark, face.symbol, face.ink)
         self.rect(plate, self.theme.plate, radius=0.1 * width)
@@ -362,11 +369,11 @@ class Picture:
         if value is None:
             self.symbol(middle.inset(0.04 * width, 0.03 * height), face.symbol, self.theme.plate_ink)
         else:
-            self.text(middle, value, 0.5 * height, colour=self.theme.plate_ink)
+            self.text(middle, value, 0.5 * height, colour=self.theme.plate_ink, whole=True)
         if note is None:
             self.symbol(bottom.centred("mark", 0.62 * strip, 0.62 * strip), face.symbol, face.ink)
         else:
-            self.text(bottom, note, 0.8 * strip, colour=face.ink)
+            self.text(bottom, note, 0.8 * strip, colour=face.ink, whole=True)
 
     def back(self, area: Area, face: Face | None = None, name: str = "") -> None:
         """A card that lies face down; where it is known, with its face and its name."""
@@ -387,8 +394,9 @@ class Picture:
 
     def tag(self, area: Area, face: Face, text: str) -> None:
         """A card as small as its name."""
-        self.rect(area, face.fill, radius=0.18 * area.height)
-        self.text(area.inset(0.1 * area.width, 0.06 * area.height), text, 0.62 * area.height, colour=face.ink)
+        self.rect(area, face.fill, edge=self.theme.card_edge, radius=0.18 * area.height)
+        name = area.inset(0.1 * area.width, 0.06 * area.height)
+        self.text(name, text, 0.62 * area.height, colour=face.ink, whole=True)
 
     def badge(self, area: Area, text: str) -> None:
         """A word that draws the eye."""
@@ -498,9 +506,9 @@ def lay_seat(picture: Picture, area: Area, label: Label) -> Area:
     top, rest = area.inset(10.0, 8.0).rows(22.0, None, gap=6.0)
     left, points = top.columns(None, 0.46 * top.width, gap=4.0)
     if label.acts:
-        width = min(text_width(label.name, 15.0) + 1.0, left.width - 62.0)
-        name, badge, _ = left.columns(width, 54.0, None, gap=4.0)
-        picture.badge(badge.inset(0.0, 1.5), "to act")
+        width = min(text_width(label.name, 15.0) + 1.0, left.width - 58.0)
+        name = left.part("name", left.x, left.y, width, left.height)
+        picture.badge(left.part("badge", left.x + width + 4.0, left.y + 1.5, 54.0, left.height - 3.0), "to act")
     else:
         name = left
     picture.text(name, label.name, 15.0, align="start")

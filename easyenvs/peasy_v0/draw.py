@@ -46,6 +46,9 @@ PEEK: Final = 0.3
 """How much of the card below shows, as a part of a card's height."""
 
 TALLEST_LINE: Final = 40.0
+MOST_IN_A_LINE: Final = 8
+"""More cards than that, in a narrow place, are drawn as their names."""
+TAG_ASPECT: Final = 1.4
 
 
 @dataclass(frozen=True)
@@ -297,20 +300,23 @@ def _draw_seat(
         card = (inside.height - 20.0) / (1.0 + PEEK)
         row, hand = inside.columns(min(0.42 * inside.width, 2 * card * svg.CARD_ASPECT + 12.0), None, gap=18.0)
     else:
-        row, hand = inside.rows(0.6 * inside.height, None, gap=6.0)
+        row, hand = inside.rows(0.55 * inside.height, None, gap=6.0)
     _draw_row(made, row, seat)
     fresh = f", {seat.hand_fresh} fresh" if table.reshuffled else ""
     heading, cards = hand.rows(14.0, None, gap=4.0)
     made.heading(heading, f"hand: {seat.hand_size}{fresh}", align="start")
-    largest = 0.86 * cards.height
-    fewest = 8 if is_wide else 6
-    places = cards.grid(seat.hand_size, svg.CARD_ASPECT, largest=largest, fewest=fewest)
-    if seat.hand is None:
-        for place in places:
+    if seat.hand is not None and not is_wide and seat.hand_size > MOST_IN_A_LINE:
+        for place, card_id in zip(cards.grid(seat.hand_size, TAG_ASPECT, gap=3.0), seat.hand, strict=True):
+            made.tag(place, FACES[colour_of(card_id)], card_name(card_id))
+        return
+    places = cards.grid(
+        seat.hand_size, svg.CARD_ASPECT, largest=0.86 * cards.height, fewest=MOST_IN_A_LINE if is_wide else 6
+    )
+    for index, place in enumerate(places):
+        if seat.hand is None:
             made.back(place)
-    else:
-        for place, card_id in zip(places, seat.hand, strict=True):
-            draw_card(made, place, card_id)
+        else:
+            draw_card(made, place, seat.hand[index])
 
 
 def draw_card(made: svg.Picture, area: svg.Area, card: int) -> None:
@@ -434,5 +440,5 @@ def _draw_order(made: svg.Picture, area: svg.Area, cards: Sequence[int]) -> None
     made.panel(area)
     heading, table = area.inset(8.0).rows(16.0, None, gap=6.0)
     made.heading(heading, "the draw pile, the next card first", align="start")
-    for place, card in zip(table.grid(len(cards), 1.3, gap=3.0, largest=24.0, level=0.0), cards, strict=True):
+    for place, card in zip(table.grid(len(cards), TAG_ASPECT, gap=3.0, largest=24.0, level=0.0), cards, strict=True):
         made.tag(place, FACES[colour_of(card)], card_name(card))

@@ -349,10 +349,14 @@ def _draw_tops(made: svg.Picture, area: svg.Area, seat: Seat) -> None:
     """How large the victory pile is, and which cards lie on its top."""
     size = sum(seat.victory)
     words = f"victory pile: {size}{', its top:' if seat.tops else ''}"
-    title, *tops, _ = area.columns(svg.text_width(words, 12.0) + 2.0, *[16.0] * len(seat.tops), None, gap=3.0)
-    made.heading(title, words, align="start")
-    for kind, place in zip(seat.tops, tops, strict=True):
+    width = min(svg.text_width(words, 12.0), area.width - TOP_CARDS * (TAG + 3.0) - 4.0)
+    made.heading(area.part("title", area.x, area.y, width, area.height), words, align="start")
+    for index, kind in enumerate(seat.tops):
+        place = area.part("top", area.x + width + 4.0 + index * (TAG + 3.0), area.y, TAG, area.height)
         made.tag(place, FACES[kind], FACES[kind].letter)
+
+
+TAG: Final = 16.0
 
 
 # ------------------------------------------------------------------------------------------------- the centre
