@@ -399,7 +399,7 @@ def test_frames(game: GameDefinition) -> None:
     for engine in ("python", "numpy"):
         env = game.env(num_players=3, render_mode="rgb_array", engine=engine)
         env.reset(seed=2)
-        frames_of = [env.render()]
+        frames_of: list[Any] = [env.render()]
         for _ in range(3):
             env.step(env.legal_actions()[-1])
         frames_of.append(env.render())
@@ -664,7 +664,7 @@ def test_a_game_without_pictures_refuses_them() -> None:
 @pytest.mark.parametrize(("module", "mode"), [("resvg_py", "rgb_array"), ("pygame", "rgb_array"), ("pygame", "human")])
 def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, module: str, mode: str) -> None:
     monkeypatch.setattr(frames, "find_spec", lambda name: None if name == module else object())
-    makers: list[Callable[..., Any]] = [PEASY.env, PEASY.raw_env, learner_of_peasy]
+    makers: list[Callable[..., Any]] = [PEASY.env, PEASY.raw_env, learner_of_peasy, learners_of_peasy]
     for make in makers:
         with pytest.raises(easyenvs.MissingExtraError, match=rf'pip install "easyenvs\[render\]" \({module} can'):
             make(render_mode=mode)
@@ -673,6 +673,10 @@ def test_a_missing_extra_is_named(monkeypatch: pytest.MonkeyPatch, module: str, 
 
 def learner_of_peasy(**options: Any) -> Any:
     return gymnasium.make("easyenvs/Peasy-v0", **options)
+
+
+def learners_of_peasy(**options: Any) -> Any:
+    return gymnasium.make_vec("easyenvs/Peasy-v0", 2, vectorization_mode="vector_entry_point", **options)
 
 
 def test_before_reset() -> None:

@@ -261,7 +261,7 @@ def status_text(table: Table, names: Sequence[str]) -> str:
         Phase.DIRECTION: "choose the direction",
         Phase.TURN: "play a card, or flip",
         Phase.PLAY: "play a card after the flip",
-        Phase.BONUS: f"bonus: a card on pile {table.bonus_pile}, turn a Row pile, or pass",
+        Phase.BONUS: f"a bonus card on pile {table.bonus_pile}, turn a Row pile, or pass",
     }[table.phase]
     return f"{who}: {what}"
 
@@ -310,7 +310,11 @@ def _draw_seat(
             made.tag(place, FACES[colour_of(card_id)], card_name(card_id))
         return
     places = cards.grid(
-        seat.hand_size, svg.CARD_ASPECT, largest=0.86 * cards.height, fewest=MOST_IN_A_LINE if is_wide else 6
+        seat.hand_size,
+        svg.CARD_ASPECT,
+        largest=0.86 * cards.height,
+        level=0.0,
+        fewest=MOST_IN_A_LINE if cards.width > 2 * cards.height else 6,
     )
     for index, place in enumerate(places):
         if seat.hand is None:
@@ -327,7 +331,9 @@ def draw_card(made: svg.Picture, area: svg.Area, card: int) -> None:
 def _draw_row(made: svg.Picture, area: svg.Area, seat: Seat) -> None:
     heading, piles = area.rows(14.0, None, gap=4.0)
     made.heading(heading, "Row", align="start")
-    for pile, place in zip(seat.row, piles.grid(ROW_PILES, svg.CARD_ASPECT / (1.0 + PEEK), gap=10.0), strict=True):
+    for pile, place in zip(
+        seat.row, piles.grid(ROW_PILES, svg.CARD_ASPECT / (1.0 + PEEK), gap=10.0, level=0.0), strict=True
+    ):
         width, height = place.width, place.height / (1.0 + PEEK)
         card, below = place.rows(height, None)
         has_down = pile.down is not None or pile.is_hidden
@@ -380,7 +386,7 @@ def _draw_centre(made: svg.Picture, area: svg.Area, table: Table) -> None:
         made.panel(place, marked=marked)
         heading, card = place.inset(8.0).rows(16.0, None, gap=6.0)
         made.heading(heading, f"pile {pile}: bonus" if marked else f"discard pile {pile}")
-        draw_card(made, *card.grid(1, svg.CARD_ASPECT, align=0.5), table.tops[pile])
+        draw_card(made, card.grid(1, svg.CARD_ASPECT, align=0.5)[0], table.tops[pile])
     under, others = rest.columns(None, None, gap=8.0)
     _draw_set(made, under, f"under the discard piles: {len(table.buried)}", table.buried, table.rules.num_players)
     if table.draw_pile is None:

@@ -13,6 +13,7 @@ from typing import Any, Final
 from easyenvs.core import svg
 from easyenvs.school_v0.cards import (
     JOKER,
+    KEPT_CARDS,
     NUM_FACE_UP,
     NUM_TYPES,
     STRESS,
@@ -272,13 +273,13 @@ def status_text(table: Table, names: Sequence[str]) -> str:
     what = {
         Phase.TURN: "draw, pick, take an exam, or play stress",
         Phase.DRAW: "draw again, or stop",
-        Phase.DISCARD: f"stress: discard {cards} to the pool",
-        Phase.SIXTH: "five cards: claim a sixth",
+        Phase.DISCARD: f"discard {cards} to the pool because of stress",
+        Phase.SIXTH: "claim a sixth card",
         Phase.STACK: "lay the next card on the victory pile",
-        Phase.PRACTICE: "practice: lay a card, or pass",
+        Phase.PRACTICE: "lay a card in practice, or pass",
         Phase.RELAX: "play another stress card, or stop",
-        Phase.EXAM: "the semester ends: take an exam, or pass",
-        Phase.KEEP: "the semester ends: discard down to three cards",
+        Phase.EXAM: "take an exam before the semester ends, or pass",
+        Phase.KEEP: f"discard down to {KEPT_CARDS} cards",
     }[table.phase]
     return f"{names[table.actor]}: {what}"
 
@@ -309,7 +310,7 @@ def _draw_seat(
     elif ranks is None and seat.number == table.turn_player and seat.number != table.actor:
         note = "· its turn"
     inside = svg.lay_seat(made, area, svg.Label(name, f"{seat.score} points", seat.number == table.actor, note))
-    is_wide = inside.width > 2.6 * inside.height
+    is_wide = inside.width > 4 * inside.height
     front, victory = inside.columns(None, None, gap=24.0) if is_wide else inside.rows(None, None, gap=6.0)
     heading, cards = front.rows(14.0, None, gap=4.0)
     made.heading(heading, f"in front: {sum(seat.front)}", align="start")
@@ -324,17 +325,17 @@ def _draw_seat(
 
 
 def _row_of_cards(area: svg.Area, count: int) -> list[svg.Area]:
-    """Places of one line."""
-    places = area.columns(*[None] * count, gap=min(10.0, 0.015 * area.width + 2.0))
-    return [
-        place.centred("card", min(place.width, area.height * TALL_ASPECT), min(area.height, place.width / FLAT_ASPECT))
-        for place in places
-    ]
+    """Places of one line, from the left; narrower than cards usually are where there is not enough room."""
+    gap = min(14.0, 0.02 * area.width)
+    width = min((area.width - (count - 1) * gap) / count, TALL_ASPECT * area.height)
+    height = min(area.height, width / FLAT_ASPECT)
+    top = area.y + (area.height - height) / 2
+    return [area.part("card", area.x + index * (width + gap), top, width, height) for index in range(count)]
 
 
 TALL_ASPECT: Final = 0.7
 FLAT_ASPECT: Final = 0.5
-"""Bounds of a card's width to its height here: narrow where many stand side by side."""
+"""Bounds of a card's width to its height here."""
 
 
 def draw_stack(made: svg.Picture, area: svg.Area, kind: int, count: int, note: str | None = None) -> None:
@@ -393,10 +394,10 @@ def _draw_deck(made: svg.Picture, area: svg.Area, table: Table) -> None:
         for kind, place in zip(table.order, rest.grid(size, 0.9, gap=2.0, largest=26.0, level=0.0), strict=True):
             made.tag(place, FACES[kind], FACES[kind].letter)
         return
-    assert table.odds is not None
     cards, odds = rest.rows(None, 34.0, gap=6.0)
     for kind, place in enumerate(cards.grid(NUM_TYPES, svg.CARD_ASPECT, gap=8.0, align=0.5)):
         draw_stack(made, place, kind, table.deck[kind])
-    stress, special = odds.rows(None, None)
-    made.text(stress, f"next is stress: {table.odds[0]:.0%}", 13.0, align="start")
-    made.text(special, f"next is the semester's end: {table.odds[1]:.0%}", 13.0, align="start")
+    if table.odds is not None and table.actor is not None:
+        stress, special = odds.rows(None, None)
+        made.text(stress, f"next is stress: {table.odds[0]:.0%}", 13.0, align="start")
+        made.text(special, f"next is the semester's end: {table.odds[1]:.0%}", 13.0, align="start")
