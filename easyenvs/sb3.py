@@ -30,7 +30,6 @@ from easyenvs.adapters.frames import (
     Window,
     check_render_mode,
     rasterise,
-    tiled,
 )
 from easyenvs.adapters.opponents import LearnerGames, Opponents
 from easyenvs.core.arrays import Flags, Index
@@ -223,7 +222,7 @@ class VecEnv(vec_env.VecEnv):
 
     def _show(self) -> None:
         if self._window is not None and not self._window.is_dismissed:
-            self._window.show(tiled(self.games.pictures(self._rows[:TILES])), RENDER_FPS)
+            self._window.show(self.games.pictures(self._rows[:TILES]), RENDER_FPS)
 
     def close(self) -> None:
         """Close the window, if there is one; may be called any number of times."""

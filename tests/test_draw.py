@@ -620,12 +620,14 @@ def test_copies_have_windows_of_their_own() -> None:
 def test_the_window_keeps_to_the_frame_rate(monkeypatch: pytest.MonkeyPatch) -> None:
     ticks = []
     window = frames.Window("a test")
-    frame = np.zeros((20, 30, 3), dtype=np.uint8)
-    window.show(frame, 0)
+    one, other = ([svg.Picture(theme, "a test", 30, 20).svg()] for theme in svg.THEMES)
+    window.show(one, 0)
     monkeypatch.setattr(window, "_clock", type("Clock", (), {"tick": lambda self, fps: ticks.append(fps)})())
-    window.show(frame, 2)
+    window.show(other, 2)
+    window.show(other, 2)  # is there already
+    window.show(one, 3)
     window.close()
-    assert ticks == [2]
+    assert ticks == [2, 3]
 
 
 # ------------------------------------------------------------------------------------------------- refusals

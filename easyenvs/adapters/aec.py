@@ -504,7 +504,7 @@ class RawEnv(AECEnv[str, Observation, int]):
     def _show(self) -> None:
         assert self._window is not None
         if not self._window.is_dismissed:
-            self._window.show(rasterise(self.picture_for(self.agent_selection)), self.metadata["render_fps"])
+            self._window.show([self.picture_for(self.agent_selection)], self.metadata["render_fps"])
 
     def picture_for(self, agent: str, theme: str = "light") -> str:
         """The table as an agent sees it, as SVG, whatever the render mode.

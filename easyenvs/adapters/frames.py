@@ -108,9 +108,9 @@ _open: dict[int, Window] = {}  # by the number that pygame gives a window: event
 
 
 class Window:
-    """A window that shows frames, at no more than `fps` of them a second.
+    """A window that shows pictures, at no more than `fps` of them a second.
 
-    It opens with the first frame. Once somebody has closed it, frames are no longer shown, until `close` has been called.
+    It opens with the first picture. Once somebody has closed it, nothing is shown any more, until `close` has been called.
     A copy of it is one that has not been opened.
     """
 
@@ -120,6 +120,7 @@ class Window:
         self._window: Any = None
         self._clock: Any = None
         self._number = -1
+        self._shown: list[str] = []
 
     def __reduce__(self) -> tuple[Callable[[str], Window], tuple[str]]:
         return Window, (self.title,)
@@ -129,21 +130,27 @@ class Window:
         """Whether it is on the screen."""
         return self._window is not None
 
-    def show(self, frame: Frame, fps: float) -> None:
-        """Show a frame, then wait until the next one is due (`fps` 0: don't)."""
+    def show(self, pictures: Sequence[str], fps: float) -> None:
+        """Show the first of these pictures (SVG), then wait until the next ones are due (`fps` 0: don't).
+
+        Those that it shows already are not drawn again, and not waited for.
+        """
         if self.is_dismissed:
             return
         pygame = _pygame()
         if self.is_open and not pygame.display.get_init():
             self._forget()  # another part of the program has called pygame.quit()
+        if self.is_open:
+            _pump()
+            if not self.is_open or self._shown == list(pictures):
+                return
+        frame = tiled(pictures)
         if not self.is_open:
             self._open(frame.shape[1], frame.shape[0])
-        _pump()
-        if not self.is_open:
-            return
         pixels = pygame.surfarray.make_surface(frame.swapaxes(0, 1))
         self._window.get_surface().blit(pixels, (0, 0))
         self._window.flip()
+        self._shown = list(pictures)
         self._clock.tick(fps)
 
     def _open(self, width: int, height: int) -> None:
@@ -154,6 +161,7 @@ class Window:
         self._clock = pygame.time.Clock()
         self._number = self._window.id
         _open[self._number] = self
+        _pump()  # so that it appears
 
     def dismiss(self) -> None:
         """What happens when somebody closes it."""
@@ -161,7 +169,7 @@ class Window:
         self.is_dismissed = True
 
     def close(self) -> None:
-        """Take it off the screen; may be called any number of times. The next frame opens it again."""
+        """Take it off the screen; may be called any number of times. The next picture opens it again."""
         self.is_dismissed = False
         if not self.is_open:
             return

@@ -27,7 +27,6 @@ from easyenvs.adapters.frames import (
     check_render_mode,
     rasterise,
     render_modes,
-    tiled,
 )
 from easyenvs.adapters.opponents import (
     ILLEGAL,
@@ -272,7 +271,7 @@ class Env(gymnasium.Env[Any, Any]):
     def _show(self) -> None:
         """The table in the window, if there is one."""
         if self._window is not None and not self._window.is_dismissed:
-            self._window.show(rasterise(self._table.picture_for(self._agent)), self.metadata["render_fps"])
+            self._window.show([self._table.picture_for(self._agent)], self.metadata["render_fps"])
 
     def close(self) -> None:
         """Close the window, if there is one; may be called any number of times."""
@@ -508,7 +507,7 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         """The first tables in the window, if there is one."""
         if self._window is not None and not self._window.is_dismissed:
             self.closed = False  # so that Gymnasium's `close` closes a window that was opened again
-            self._window.show(tiled(self._games.pictures(self._rows[:TILES])), self.metadata["render_fps"])
+            self._window.show(self._games.pictures(self._rows[:TILES]), self.metadata["render_fps"])
 
     def close_extras(self, **kwargs: Any) -> None:
         """Close the window, if there is one."""
