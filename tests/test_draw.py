@@ -578,11 +578,18 @@ def test_a_window_that_somebody_closes_stays_closed() -> None:
 
 @pytest.mark.usefixtures("small")
 def test_a_window_survives_the_end_of_pygame() -> None:
-    env = shown_env(PEASY)
+    env, other = shown_env(PEASY), shown_env(PEASY)
     env.reset(seed=1)
     pygame.quit()
     env.render()
-    assert env._window.is_open
+    assert env._window._is_alive()
+    pygame.quit()
+    pygame.display.init()
+    other.reset(seed=1)  # may get the number of the window that is gone
+    env.render()
+    assert env._window._is_alive() and other._window._is_alive()
+    assert len(frames._open) == 2
+    other.close()
     pygame.quit()
     env.close()
     assert not env._window.is_open

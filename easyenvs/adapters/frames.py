@@ -138,8 +138,8 @@ class Window:
         if self.is_dismissed:
             return
         pygame = _pygame()
-        if self.is_open and not pygame.display.get_init():
-            self._forget()  # another part of the program has called pygame.quit()
+        if self.is_open and not self._is_alive():
+            self._forget()
         if self.is_open:
             _pump()
             if not self.is_open or self._shown == list(pictures):
@@ -147,6 +147,9 @@ class Window:
         frame = tiled(pictures)
         if not self.is_open:
             self._open(frame.shape[1], frame.shape[0])
+            _pump()  # so that it appears
+            if not self.is_open:
+                return
         pixels = pygame.surfarray.make_surface(frame.swapaxes(0, 1))
         self._window.get_surface().blit(pixels, (0, 0))
         self._window.flip()
@@ -161,7 +164,13 @@ class Window:
         self._clock = pygame.time.Clock()
         self._number = self._window.id
         _open[self._number] = self
-        _pump()  # so that it appears
+
+    def _is_alive(self) -> bool:
+        """Whether the system still knows it: another part of the program may have called `pygame.quit`."""
+        try:
+            return bool(self._window.id == self._number)
+        except _pygame().error:
+            return False
 
     def dismiss(self) -> None:
         """What happens when somebody closes it."""
@@ -174,14 +183,15 @@ class Window:
         if not self.is_open:
             return
         display = _pygame().display
-        if display.get_init():
+        if self._is_alive():
             self._window.destroy()
         self._forget()
         if not _open and display.get_init() and display.get_surface() is None:
             display.quit()
 
     def _forget(self) -> None:
-        del _open[self._number]
+        if _open.get(self._number) is self:  # the number may be another's by now
+            del _open[self._number]
         self._window = self._clock = None
 
 

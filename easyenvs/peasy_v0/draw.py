@@ -302,7 +302,7 @@ def _draw_seat(
     else:
         row, hand = inside.rows(0.55 * inside.height, None, gap=6.0)
     _draw_row(made, row, seat)
-    fresh = f", {seat.hand_fresh} fresh" if table.reshuffled else ""
+    fresh = f" ({seat.hand_fresh} fresh)" if table.reshuffled else ""
     heading, cards = hand.rows(14.0, None, gap=4.0)
     made.heading(heading, f"hand: {seat.hand_size}{fresh}", align="start")
     if seat.hand is not None and not is_wide and seat.hand_size > MOST_IN_A_LINE:
