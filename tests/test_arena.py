@@ -136,7 +136,9 @@ def test_a_time_out_costs_the_games_of_the_call() -> None:
     assert len(result.failures) == 2 and all("time-out" in failure.reason for failure in result.failures)
     with pytest.raises(TimeoutError, match="time-out"):
         arena.play_deals(PEASY, [slow, lowest], [1], time_limit=0.001)
-    assert not arena.play_deals(PEASY, [slow, lowest], [1], on_failure="forfeit", time_limit=60.0, max_cycles=20).failures
+    assert not arena.play_deals(
+        PEASY, [slow, lowest], [1], on_failure="forfeit", time_limit=60.0, max_cycles=20
+    ).failures
 
 
 # ------------------------------------------------------------------------------------------------- tournaments
@@ -292,7 +294,7 @@ def test_bad_options_are_refused() -> None:
         (lambda: arena.play("peasy_v0", ["random", "greedy"], num_players=9), "num_players=9"),
         (lambda: arena.play("peasy_v0", ["random", "greedy"], names=["a", "a"]), "different names"),
         (lambda: arena.play("peasy_v0", ["random", "greedy"], 4, n_jobs=0), "n_jobs=0"),
-        (lambda: arena.play("peasy_v0", ["random", "greedy"], 4, on_failure="ignore"), "on_failure"),  # type: ignore[arg-type]
+        (lambda: arena.play("peasy_v0", ["random", "greedy"], 4, on_failure="ignore"), "on_failure"),
         (lambda: arena.play("peasy_v0", ["random", "greedy"], 4, time_limit=0), "time_limit"),
         (lambda: arena.best_response("peasy_v0", "greedy", deals=1), "deals=1"),
     ):

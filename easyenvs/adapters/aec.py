@@ -506,15 +506,15 @@ class RawEnv(AECEnv[str, Observation, int]):
         if not self._window.is_dismissed:
             self._window.show([self.picture_for(self.agent_selection)], self.metadata["render_fps"])
 
-    def picture_for(self, agent: str, theme: str = "light") -> str:
-        """The table as an agent sees it, as SVG, whatever the render mode.
+    def picture_for(self, agent: str, theme: str = "light", *, ended: bool = False) -> str:
+        """The table as an agent sees it, as SVG, whatever the render mode. ended: the game is over for its adapter.
 
         Raises:
             NotImplementedError: the game has no pictures.
         """
         self._need_reset("picture_for")
         seat = self._seat_of[agent]
-        ranks = self._places() if self._ended else None
+        ranks = self._places() if ended or self._ended else None
         return table_picture(self.game, self._view_of(self._game, seat), seat, self._last_played, ranks, theme)
 
     def html_for(self, agent: str | None) -> str:
@@ -527,8 +527,8 @@ class RawEnv(AECEnv[str, Observation, int]):
         """What notebooks show: the table as the acting seat sees it."""
         return self.html_for(self.agent_selection if self._is_reset else None)
 
-    def render_for(self, agent: str) -> str:
-        """The table as an agent sees it, as text, whatever the render mode."""
+    def render_for(self, agent: str, *, ended: bool = False) -> str:
+        """The table as an agent sees it, as text, whatever the render mode. ended: the game is over for its adapter."""
         self._need_reset("render")
         seat = self._seat_of[agent]
         results = [] if not (ended or self._ended) else list(zip(self._game.scores, self._places(), strict=True))

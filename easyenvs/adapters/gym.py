@@ -265,13 +265,13 @@ class Env(gymnasium.Env[Any, Any]):
             self._show()
             return None
         if self.render_mode in PICTURE_MODES:
-            return rasterise(self._table.picture_for(self._agent))
-        return self._table.render_for(self._agent)
+            return rasterise(self._table.picture_for(self._agent, ended=self._over))
+        return self._table.render_for(self._agent, ended=self._over)
 
     def _show(self) -> None:
         """The table in the window, if there is one."""
         if self._window is not None and not self._window.is_dismissed:
-            self._window.show([self._table.picture_for(self._agent)], self.metadata["render_fps"])
+            self._window.show([self._table.picture_for(self._agent, ended=self._over)], self.metadata["render_fps"])
 
     def close(self) -> None:
         """Close the window, if there is one; may be called any number of times."""

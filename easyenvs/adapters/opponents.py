@@ -327,14 +327,14 @@ class LearnerGames:
     def pictures(self, rows: Index) -> list[str]:
         """The table as the learner sees it in each of these games, as SVG; with the ranks once it is over."""
         batch = self.batch
-        view, player = batch.view(self.seat[rows], where=rows), batch.player
-        ranks = batch.ranks().tolist() if (player[rows] < 0).any() else []
+        view = batch.view(self.seat[rows], where=rows)
+        ranks = batch.ranks().tolist() if self.over[rows].any() else []
         return [
             table_picture(
                 self.game,
                 views.unstack(view, index),
                 int(self.seat[row]),
-                ranks=ranks[row] if player[row] < 0 else None,
+                ranks=ranks[row] if self.over[row] else None,
             )
             for index, row in enumerate(rows.tolist())
         ]
