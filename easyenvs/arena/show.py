@@ -31,21 +31,21 @@ def table(result: TournamentResult) -> Table:
         caption="placement: mean reward, 1 always first, −1 always last; ±: half of the 95% interval, from the deals",
         box=None,
     )
-    out.add_column("policy")
-    for name in ("placement", "win rate", "mean score", "Elo", "OpenSkill", "forfeits"):
+    lost = [forfeit.policy for forfeit in result.forfeits]
+    out.add_column("policy", no_wrap=True)
+    for name in ("placement", "win rate", "score", "Elo", "OpenSkill", *(["forfeits"] if lost else [])):
         out.add_column(name, justify="right", no_wrap=True)
     placement, wins, score = result.placement, result.win_rate, result.score
     elo, skill = result.elo, result.openskill
-    lost = [forfeit.policy for forfeit in result.forfeits]
     for k in np.argsort([-estimate.mean for estimate in placement], kind="stable").tolist():
         out.add_row(
             escape(result.policies[k]),
-            str(placement[k]),
-            f"{100 * wins[k].mean:.1f} ± {100 * wins[k].half_width:.1f}%",
+            f"{placement[k].mean:+.3f}±{placement[k].half_width:.3f}",
+            f"{100 * wins[k].mean:.1f}±{100 * wins[k].half_width:.1f}%",
             f"{score[k].mean:.1f}",
-            f"{elo[k].mean:.0f} ± {elo[k].half_width:.0f}",
-            f"{skill[k][0]:.1f} ± {skill[k][1]:.1f}",
-            str(lost.count(result.policies[k])),
+            f"{elo[k].mean:.0f}±{elo[k].half_width:.0f}",
+            f"{skill[k][0]:.1f}±{skill[k][1]:.1f}",
+            *([str(lost.count(result.policies[k]))] if lost else []),
         )
     if result.truncated:
         out.caption = (

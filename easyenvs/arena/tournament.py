@@ -24,7 +24,7 @@ import numpy.typing as npt
 from easyenvs.arena.matches import Deals, OnFailure, play_deals
 from easyenvs.core import chance
 from easyenvs.core.arrays import F64
-from easyenvs.core.batch import check_seed
+from easyenvs.core.batch import check_seed, make_rules
 from easyenvs.core.errors import MissingExtraError, OptionError
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.options import integer_option, refuse_option
@@ -433,7 +433,7 @@ def play(
     num_games = integer_option("num_games", num_games, 1, MAX_GAMES)
     seed = check_seed(seed)
     if len(policies) < 2:
-        refuse_option("policies", policies, "two policies at least")
+        refuse_option("policies", list(policies), "two policies at least")
     for policy in policies:
         load_policy(policy, definition)
     players: int = (
@@ -441,7 +441,7 @@ def play(
         if num_players is None
         else integer_option("num_players", num_players, 2, 64)
     )
-    definition.rules_type(num_players=players, **rules)
+    make_rules(definition, {"num_players": players, **rules}, [])
     shown = _names(policies, names)
     pairs = line_ups(len(policies), players)
     wanted = -(-num_games // (players * len(pairs)))
