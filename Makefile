@@ -1,5 +1,5 @@
 # Two commands do everything on a machine that has only Python >= 3.11 and make:
-#   make demo    play the benchmark of the baseline agents
+#   make demo    a tournament of the agents in both games
 #   make test    run the tests
 # Each makes .venv by itself if it is missing or stale.
 
@@ -22,9 +22,10 @@ $(STAMP): pyproject.toml constraints.txt
 	@$(RUN) -m pip install --quiet --disable-pip-version-check -c constraints.txt -e ".[test,docs,dev]"
 	@touch $@
 
-demo: $(STAMP)  ## play random against the baselines, both games, 2 and 4 players (under a minute)
-	@echo "== Random against the baseline agents: both games, with 2 and with 4 players (under a minute) =="
-	@$(RUN) benchmarks/random_vs_heuristic.py --players '2 4'
+demo: $(STAMP)  ## a tournament of the agents in both games (under a minute)
+	@echo "== Random, greedy, heuristic and trained agents against each other, on equal deals (under a minute) =="
+	@for game in peasy_v0 school_v0; do \
+		$(RUN) -m easyenvs tournament $$game random greedy heuristic trained --games 3000 --jobs -1 || exit 1; done
 
 test: $(STAMP)  ## run the tests (a few minutes)
 	@echo "== Running the tests on all cores (three to six minutes) =="

@@ -31,6 +31,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 import easyenvs
 from benchmarks.common import machine_text, write_json
+from easyenvs.arena import half_width
 from easyenvs.core import chance, rewards
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.policies import Policy, act, checked_choice, load_policy
@@ -122,11 +123,6 @@ def play_on_aec(
 ENGINES = {"batch": play_on_batch, "aec": play_on_aec}
 
 
-def interval(by_deal: npt.NDArray[np.float64]) -> float:
-    """Half-width of the 95% interval of the mean over deals."""
-    return float(1.96 * by_deal.std(ddof=1) / np.sqrt(len(by_deal)))
-
-
 def play_match(
     game: GameDefinition,
     players: int,
@@ -160,9 +156,9 @@ def play_match(
         against=against,
         games=len(seeds),
         placement=float(placement.mean()),
-        interval=interval(placement),
+        interval=float(half_width(placement)),
         win_rate=float(won.mean()),
-        win_interval=interval(won),
+        win_interval=float(half_width(won)),
         score=float(scores[rows, seats].mean()),
         truncated=int(truncated.sum()),
         decisions_per_game=float(decisions.mean()),

@@ -304,3 +304,15 @@ def test_bad_options_are_refused() -> None:
 
 def test_an_estimate_reads_well() -> None:
     assert str(Estimate(0.25, 0.2, 0.32)) == "+0.250 ± 0.060"
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::ResourceWarning")  # of Dask's own
+def test_two_workers_of_a_dask_cluster_give_the_same() -> None:
+    distributed = pytest.importorskip("distributed")
+    alone = arena.play("peasy_v0", ["random", "greedy"], 1500).as_dict()
+    with (
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        joblib.parallel_config(backend="dask"),
+    ):
+        assert arena.play("peasy_v0", ["random", "greedy"], 1500).as_dict() == alone
