@@ -374,7 +374,7 @@ def decisions(game: GameDefinition) -> Table:
     """What a policy is given, from the docstrings of `Decisions`."""
     attributes = described(str(policies.Decisions.__doc__).partition("Attributes:")[2])
     members = {
-        name: str(member.__doc__)
+        name: " ".join(str(member.__doc__).split("\n\n")[0].split())
         for name, member in vars(policies.Decisions).items()
         if not name.startswith("_") and (callable(member) or isinstance(member, property))
     }
@@ -428,7 +428,7 @@ def agents(game: GameDefinition) -> Table:
     """The policies that `load_policy` knows by name, with the first line of their docstrings."""
     rows = [("`random`", str(policies.RandomPolicy.__doc__))]
     for name in policies.agent_names(game):  # read, not imported: an agent may need an extra
-        spec = importlib.util.find_spec(f"{policies.AGENTS_PACKAGE}.{game.id}.{name}")
+        spec = importlib.util.find_spec(policies.agent_module(name, game))
         assert spec is not None and spec.origin is not None
         text = ast.get_docstring(ast.parse(Path(spec.origin).read_text(encoding="utf-8"))) or ""
         rows.append((f"`{name}`", text.split("\n\n")[0].replace("\n", " ")))

@@ -13,7 +13,8 @@ from easyenvs.core.game import GameDefinition
 from easyenvs.core.policies import Decisions, act, agent_names, checked_choice, decisions, load_policy, random_policy
 
 GAMES = list(easyenvs.games().values())
-NAMED = [(game, name) for game in GAMES for name in ("random", *agent_names(game))]
+# "search" is as every other, but slow: tests/test_search.py asks the same of it with small budgets.
+NAMED = [(game, name) for game in GAMES for name in ("random", *agent_names(game)) if name != "search"]
 named = pytest.mark.parametrize(("game", "name"), NAMED, ids=lambda value: getattr(value, "id", value))
 
 

@@ -29,7 +29,8 @@ from easyenvs.adapters.frames import (
     render_modes,
 )
 from easyenvs.core import bits, chance, rewards, snapshots, views
-from easyenvs.core.batch import ENV_OPTIONS, check_engine, check_seed, illegal_text, make_rules
+from easyenvs.core.arrays import U64, Index
+from easyenvs.core.batch import ENV_OPTIONS, Batch, check_engine, check_seed, illegal_text, make_rules
 from easyenvs.core.encoders import Encoder, Single, make_encoder
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError
 from easyenvs.core.game import GameDefinition
@@ -354,7 +355,17 @@ class RawEnv(AECEnv[str, Observation, int]):
             views.stack([self._view_of(game, game.player)]) if with_view else None,
             np.array([key], dtype=np.uint64),
             self._policy_encoders,
+            self._redraw,
         )
+
+    def _redraw(self, which: Index, keys: U64) -> Batch:
+        """Copies of the game, redrawn for the acting seat: what `Decisions.determinize` takes them from."""
+        game = self._game
+        if game.player is None:
+            raise ValueError("the decision can't be determinized any more: its game is over")
+        games = Batch(self.game, 1, seed=0, **self.rules.as_dict())
+        games.restore(0, self.snapshot())
+        return games.redrawn(which, np.full(len(which), game.player, dtype=np.intp), keys)
 
     # ------------------------------------------------------------------------------------------ actions
 

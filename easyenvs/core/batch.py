@@ -617,19 +617,34 @@ class Batch:
         what is drawn later is new as well.
         """
         number = chance.system_seed() if seed is None else check_seed(seed)
-        redrawn = self.copy()
-        machine = redrawn._machine
         if seat is None:
-            rows = np.flatnonzero(machine.player != OVER)
-            viewer = machine.player[rows].astype(np.intp)
+            player = self._machine.player
+            rows = np.flatnonzero(player != OVER)
+            viewer = player[rows].astype(np.intp)
         else:
-            rows, viewer = redrawn._rows, self._checked_seats(seat, self.num_games)
+            rows, viewer = self._rows, self._checked_seats(seat, self.num_games)
         base = np.full(len(rows), number, dtype=np.uint64)
-        if len(rows):
-            machine.resample(rows, viewer, chance.derive_array(chance.DOMAIN_RESAMPLE, base, rows.astype(np.uint64)))
-        redrawn._first_seed = machine.seed.copy()
-        redrawn._game_index = np.zeros(self.num_games, dtype=np.uint64)
+        keys = chance.derive_array(chance.DOMAIN_RESAMPLE, base, rows.astype(np.uint64))
+        redrawn = self.copy()
+        redrawn._redraw(rows, viewer, keys)
         return redrawn
+
+    def redrawn(self, rows: Index, viewer: Index, keys: U64) -> Batch:
+        """A new batch of copies of these games (repeats allowed), each redrawn as `resample` does, with a key of its own.
+
+        rows, viewer: intp [M], the games and whose view of them stays. keys: uint64 [M], copy j's only source of randomness:
+        it is the same wherever it stands in a batch. Copies never deal anew (autoreset is off).
+        """
+        copies = self.take(rows)
+        copies.autoreset = False
+        copies._redraw(copies._rows, viewer, keys)
+        return copies
+
+    def _redraw(self, rows: Index, viewer: Index, keys: U64) -> None:
+        if len(rows):
+            self._machine.resample(rows, viewer, keys)
+        self._first_seed = self._machine.seed.copy()
+        self._game_index = np.zeros(self.num_games, dtype=np.uint64)
 
 
 def illegal_text(

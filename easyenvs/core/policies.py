@@ -12,7 +12,8 @@ import importlib
 import importlib.metadata
 import importlib.util
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import fields
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Final, Protocol
@@ -20,9 +21,10 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from easyenvs.core import bits, chance
+from easyenvs.core import bits, chance, views
 from easyenvs.core.arrays import U64, Flags, Index
 from easyenvs.core.encoders import Encoder, make_encoder
+from easyenvs.core.options import integer_option
 from easyenvs.core.weights import load_weights
 
 if TYPE_CHECKING:
@@ -32,6 +34,12 @@ if TYPE_CHECKING:
 ENTRY_POINTS: Final = "easyenvs.policies"
 AGENTS_PACKAGE: Final = "easyenvs_agents"
 WEIGHTS_SUFFIX: Final = ".npz"
+MAX_COPIES: Final = 10**6
+
+
+Redraw = Callable[[Index, U64], "Batch"]
+"""(numbers of decisions [K], keys [K]) -> a batch of K games: those decisions' games, with everything redrawn by the keys that
+their acting seats can't see. It is all that is left of the games once a policy has been asked."""
 
 
 class Decisions:
@@ -56,6 +64,7 @@ class Decisions:
         view: Any,
         keys: U64,
         encoders: dict[str, Encoder] | None = None,  # by name, made before: to make one takes longer than to use it
+        redraw: Redraw | None = None,
     ) -> None:
         self._definition = definition
         self.game = definition.id
@@ -68,6 +77,7 @@ class Decisions:
         self.keys = keys
         self._legal: Flags | None = None
         self._encoders = {} if encoders is None else encoders
+        self._redraw = redraw
 
     def __len__(self) -> int:
         return len(self.seat)
@@ -86,6 +96,75 @@ class Decisions:
         if observation not in self._encoders:
             self._encoders[observation] = make_encoder(self._definition, self.rules, observation)
         return self._encoders[observation](self.view)
+
+    def pick(self, rows: npt.NDArray[np.integer[Any]]) -> Decisions:
+        """Some of the decisions, by number [K]."""
+        which, view, redraw = np.asarray(rows, dtype=np.intp), self.view, self._redraw
+        return Decisions(
+            self._definition,
+            self.rules,
+            self.seat[which],
+            self.legal_words[which],
+            None if view is None else views.pick(view, which),
+            self.keys[which],
+            self._encoders,
+            None if redraw is None else lambda numbers, keys: redraw(which[numbers], keys),
+        )
+
+    def determinize(
+        self, copies: int | npt.NDArray[np.integer[Any]], *, rows: npt.NDArray[np.integer[Any]] | None = None
+    ) -> Batch:
+        """Games that could be the ones to be decided, to search in: whatever the acting seat can't see is redrawn, uniformly
+        over the states that give it the same view, and so is all chance to come.
+
+        copies: an int c, for copies 0 … c − 1 of every decision, side by side; or numbers of copies [K] of the decisions
+            `rows` [K]. The same copy of the same decision is the same game at every call, in any batch, on any engine.
+        rows: integers [M'] or [K], which of the decisions (default: all).
+
+        Returns:
+            a batch of M · c, or K, games without autoreset, the caller's own.
+
+        Raises:
+            OptionError: `copies` is out of range.
+            ValueError: the shapes don't match, or nobody knows the games any more (the decisions were made by hand, without
+                a view, or their games have gone on).
+        """
+        which = np.arange(len(self), dtype=np.intp) if rows is None else np.asarray(rows)
+        if which.dtype.kind not in "iu" or which.ndim != 1 or not which.size:
+            raise ValueError(f"rows are {which.dtype} of shape {which.shape}; integers [M], at least one, are accepted")
+        if which.min() < 0 or which.max() >= len(self):
+            raise ValueError(f"rows are {which.min()} … {which.max()}; decisions are 0 … {len(self) - 1}")
+        number = np.asarray(copies)
+        if number.ndim == 0:
+            every = integer_option("copies", copies, 1, MAX_COPIES)
+            number = np.tile(np.arange(every), len(which))
+            which = which.repeat(every)
+        if number.dtype.kind not in "iu" or number.shape != which.shape or number.min() < 0:
+            raise ValueError(
+                f"copies are {number.dtype} of shape {number.shape}; an integer, or integers {which.shape} of at least 0, "
+                "are accepted"
+            )
+        if self._redraw is None or self.view is None:
+            raise ValueError(
+                "these decisions can't be determinized: they were not made by `decisions` or by an environment's "
+                "`decision`, or without a view"
+            )
+        which = which.astype(np.intp)
+        worlds = self._redraw(
+            which, chance.derive_array(chance.DOMAIN_RESAMPLE, self.keys[which], number.astype(np.uint64))
+        )
+        self._check_view(worlds, which)
+        return worlds
+
+    def _check_view(self, worlds: Batch, which: Index) -> None:
+        """Redrawn games look to the acting seat as its decision does, unless a game has gone on since."""
+        decision, first = np.unique(which, return_index=True)
+        seen = worlds.view(self.seat[decision], where=first)
+        for field in fields(seen):
+            if "dtype" in field.metadata and not np.array_equal(
+                getattr(seen, field.name), getattr(self.view, field.name)[..., decision]
+            ):
+                raise ValueError("these decisions can't be determinized any more: their games have gone on since")
 
 
 class Policy(Protocol):
@@ -114,7 +193,12 @@ def decisions(batch: Batch, rows: Index | None = None, *, seed: int = 0, with_vi
     view = batch.view(where=rows) if with_view else None
     if rows is not None:
         words, keys, player = words[rows], keys[rows], player[rows]
-    return Decisions(batch.game, batch.rules, player.astype(np.intp), words, view, keys, batch.encoders)
+    seat = player.astype(np.intp)
+
+    def redraw(which: Index, keys: U64) -> Batch:
+        return batch.redrawn(which if rows is None else rows[which], seat[which], keys)
+
+    return Decisions(batch.game, batch.rules, seat, words, view, keys, batch.encoders, redraw)
 
 
 def act(
@@ -186,13 +270,25 @@ def _agents() -> ModuleType | None:
 
 def agent_names(game: GameDefinition) -> list[str]:
     """The agents that ship for a game: those that `load_policy` finds by a plain name."""
+    return sorted(_agent_modules(game))
+
+
+def agent_module(name: str, game: GameDefinition) -> str:
+    """The module of an agent that ships for a game."""
+    return _agent_modules(game)[name]
+
+
+def _agent_modules(game: GameDefinition) -> dict[str, str]:
+    """By name: the agents for every game, a file each in the agents' folder, and in the game's own folder those for it."""
     agents = _agents()
     if agents is None:
-        return []
-    names = set()
+        return {}
+    found = {}
     for root in agents.__path__:
-        names |= {file.stem for file in (Path(root) / game.id).glob("*.py") if not file.stem.startswith("_")}
-    return sorted(names)
+        for folder, package in ((Path(root), AGENTS_PACKAGE), (Path(root) / game.id, f"{AGENTS_PACKAGE}.{game.id}")):
+            names = [file.stem for file in folder.glob("*.py") if not file.stem.startswith("_")]
+            found.update({name: f"{package}.{name}" for name in names})
+    return found
 
 
 def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
@@ -216,7 +312,7 @@ def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
             raise ValueError(f"the weights {policy!r} play {network.about['game']}, not {game.id}")
         return network
     if policy in agent_names(game):
-        return importlib.import_module(f"{AGENTS_PACKAGE}.{game.id}.{policy}").policy  # type: ignore[no-any-return]
+        return importlib.import_module(agent_module(policy, game)).policy  # type: ignore[no-any-return]
     for entry in importlib.metadata.entry_points(group=ENTRY_POINTS, name=policy):
         return entry.load()  # type: ignore[no-any-return]
     module_name, colon, attribute = policy.partition(":")

@@ -47,6 +47,17 @@ def unstack(view: V, game: int) -> V:
     return type(view)(**values)
 
 
+def pick(view: V, games: npt.NDArray[np.integer[Any]]) -> V:
+    """The view of some games out of a view of many, by number [K]."""
+    values = {
+        declared.name: getattr(view, declared.name)[..., games]
+        if "dtype" in declared.metadata
+        else getattr(view, declared.name)
+        for declared in fields(view)  # type: ignore[arg-type]
+    }
+    return type(view)(**values)
+
+
 def table(view_type: type[Any]) -> list[tuple[str, str, str, str]]:
     """(name, shape, dtype, meaning) of every field, for the docs."""
     return [

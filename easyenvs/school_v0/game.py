@@ -587,7 +587,8 @@ class Game:
         under the last special, the first one near the middle); a fresh game seed."""
         self.seed = chance.derive(chance.DOMAIN_ROW, key, 0)
         specials = [place for place, kind in enumerate(self.deck) if kind == SPECIAL]  # counted from the bottom
-        cards = [kind for kind in self.deck if kind != SPECIAL]
+        # Sorted, so that the draw depends on nothing but what the seat knows and its key.
+        cards = sorted(kind for kind in self.deck if kind != SPECIAL)
         order = chance.shuffled(chance.derive(chance.DOMAIN_RESAMPLE, key, 0), range(len(cards)))
         deck = [cards[index] for index in order]
         if len(specials) == 2:

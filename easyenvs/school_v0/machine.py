@@ -723,11 +723,12 @@ class Machine(Vectorised):
         special = inside & (deck == SPECIAL)
         ordinary = inside & ~special
         number = ordinary.sum(axis=1)
-        cards = np.take_along_axis(deck, np.argsort(~ordinary, axis=1, kind="stable"), axis=1)
+        # Sorted, so that the draw depends on nothing but what the seat knows and its key; behind the members: no cards.
+        cards = np.sort(np.where(ordinary, deck, NONE), axis=1)
         order = chance.shuffled_arrays(
             chance.derive_array(chance.DOMAIN_RESAMPLE, keys, 0), place < number[:, None], NUM_CARDS
         ).astype(np.intp)
-        cards = np.take_along_axis(cards, np.minimum(order, NUM_CARDS - 1), axis=1)  # behind the members: no cards
+        cards = np.take_along_axis(cards, np.minimum(order, NUM_CARDS - 1), axis=1)
         specials = special.sum(axis=1)
         last = np.where(specials > 0, special.argmax(axis=1), NUM_CARDS)
         first = np.where(specials > 1, NUM_CARDS - 1 - special[:, ::-1].argmax(axis=1), NUM_CARDS)

@@ -1,4 +1,4 @@
-"""Baseline agents, one folder a game, one file an agent, each with a `policy`.
+"""Baseline agents, one file an agent, each with a `policy`: those for one game in its folder, those for every game here.
 
 In a checkout they are `examples.agents`; the wheel packs them as `easyenvs_agents`. By name: `load_policy("greedy", game)`.
 """

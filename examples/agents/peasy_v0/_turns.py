@@ -74,24 +74,23 @@ class Lines:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
-def choose(d: Decisions, evaluate: Evaluate) -> Index:
-    """The legal action whose best line is worth most; a flip counts as the mean over its draws -> intp [M]."""
+def worths(d: Decisions, evaluate: Evaluate, draws: int = DRAWS) -> F64:
+    """What the best line of every action is worth; a flip counts as the mean over its draws; −inf: illegal -> [M, A]."""
     num_decisions = len(d)
     flips = np.flatnonzero(d.legal[:, Action.FLIP] & (d.view.phase == Phase.TURN))
-    lines = _all_lines(d, flips)
+    lines = _all_lines(d, flips, draws)
     roots = num_decisions * d.num_actions
-    best = np.full(roots + DRAWS * num_decisions, -np.inf)
+    best = np.full(roots + draws * num_decisions, -np.inf)
     if len(lines):
         np.maximum.at(best, lines.root, evaluate(d, lines))
     worth = best[:roots].reshape(num_decisions, d.num_actions)
-    worth[flips, Action.FLIP] = best[roots:].reshape(DRAWS, num_decisions)[:, flips].mean(axis=0)
+    worth[flips, Action.FLIP] = best[roots:].reshape(draws, num_decisions)[:, flips].mean(axis=0)
     forced = np.flatnonzero(d.legal[:, Action.FLIP] & (d.view.phase == Phase.PLAY))  # P8: the only legal action
     worth[forced, Action.FLIP] = 0.0
-    chosen: Index = np.where(d.legal, worth, -np.inf).argmax(axis=1)
-    return chosen
+    return np.where(d.legal, worth, -np.inf)
 
 
-def _all_lines(d: Decisions, flips: Index) -> Lines:
+def _all_lines(d: Decisions, flips: Index, draws: int) -> Lines:
     view = d.view
     hidden, known_down = view.hidden_down[0], view.known_down[0]
     has_down = [hidden[pile] | (known_down[pile] != 0) for pile in (0, 1)]
@@ -123,7 +122,7 @@ def _all_lines(d: Decisions, flips: Index) -> Lines:
         _must_play(start(game[k], root[k], np.full(len(k), direction), view.hand[game[k]]), has_down, done)
 
     reverse = (Direction.UP + Direction.DOWN) - view.direction[flips].astype(np.intp)
-    for draw in range(DRAWS if len(flips) else 0):
+    for draw in range(draws if len(flips) else 0):
         hand = view.hand[flips] | _two_cards(d, flips, draw)
         roots = len(d) * d.num_actions + draw * len(d) + flips
         _must_play(start(flips, roots, reverse, hand), has_down, done)

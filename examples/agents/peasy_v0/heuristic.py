@@ -26,7 +26,8 @@ from easyenvs.peasy_v0.cards import AT_LEAST, AT_MOST
 from easyenvs.peasy_v0.view import View
 
 from ._tools import MEAN_VALUE, SAME_COLOUR, count, hidden_cards, points, row_known
-from ._turns import COVERS, Lines, choose
+from ._turns import COVERS, DRAWS, Lines
+from ._turns import worths as lines_worth
 
 VARIANCE: Final = 8.25  # of the value of one unknown card, 1 … 10
 SHED: Final = 0.06  # seats play high cards first: what is left of a hand is lighter by this part for each card played …
@@ -79,7 +80,16 @@ EARLY: Final = _by_direction(AT_MOST[3], AT_LEAST[8])  # playable for long in th
 
 def policy(d: Decisions) -> Index:
     """The legal action whose best line is judged best -> intp [M]."""
-    return choose(d, judge)
+    chosen: Index = worths(d).argmax(axis=1)
+    return chosen
+
+
+def worths(d: Decisions, draws: int = DRAWS) -> F64:
+    """What every action is worth, in points of the round; −inf where it is illegal -> [M, A].
+
+    draws: how many draws a flip is tried with.
+    """
+    return lines_worth(d, judge, draws)
 
 
 @dataclass(slots=True)
