@@ -35,6 +35,10 @@ class TrainedPolicy:
         """Legal action ids, intp [M]."""
         return self.network(d.num_players)(d)
 
+    def plays_with(self, num_players: int) -> bool:
+        """Whether weights ship for this number of players."""
+        return (FOLDER / f"{self.game}-{num_players}p.npz").is_file()
+
     def network(self, num_players: int) -> NetworkPolicy:
         """The network for so many players, which also knows probabilities and values."""
         if num_players not in self._networks:

@@ -1,6 +1,7 @@
 """What the search agents know of Easy School: a rollout ends when the seat's next turn begins, and what the table promises then.
 
-`ODDS` are the coefficients of a logistic regression, fitted to 2,000 to 10,000 games of the heuristic against itself for each
+Where a trained network ships for the number of players, it proposes the actions, plays the rollouts and says what the table
+promises; elsewhere the heuristic and `promise` do. `ODDS` are the coefficients of a logistic regression, fitted to 2,000 to 10,000 games of the heuristic against itself for each
 number of players: of two seats, which will be placed before the other? It explains 45% of the variance of the
 outcome with two players (turns from all over the game), 36% with six.
 
@@ -19,7 +20,9 @@ from easyenvs.core.policies import Decisions
 from easyenvs.school_v0.cards import JOKER, NUM_CHEATS, Phase
 
 from .._rollouts import Guide
-from .heuristic import WEIGHTS, Outlook, policy, worths
+from .._trained import TrainedPolicy
+from .heuristic import WEIGHTS, Outlook, worths
+from .heuristic import policy as heuristic
 
 ODDS: Final[dict[int, tuple[tuple[float, float, float, float], ...]]] = {
     # By players: of the difference between two seats, a row a feature, by powers of the deck's size in hundreds of cards.
@@ -96,6 +99,31 @@ def promise(d: Decisions) -> F64:
     return value
 
 
+_trained = TrainedPolicy("school_v0")
+
+
+def proposals(d: Decisions) -> F64:
+    """How good every action looks: the network's logits, or the heuristic's worths -> [M, A]."""
+    if _trained.plays_with(d.num_players):
+        logits: F64 = _trained.network(d.num_players).outputs(d)[:, : d.num_actions]
+        return logits
+    return worths(d)
+
+
+def rollout(d: Decisions) -> Index:
+    """Plays on: the network, or the heuristic -> intp [M]."""
+    return _trained(d) if _trained.plays_with(d.num_players) else heuristic(d)
+
+
+def expectation(d: Decisions) -> F64:
+    """What every seat can expect when a turn begins, by distance from the acting seat -> [P, M]."""
+    if not _trained.plays_with(d.num_players):
+        return promise(d)
+    own = np.clip(_trained.network(d.num_players).value(d), -1.0, 1.0)
+    others = d.num_players - 1
+    return np.concatenate([own[None], np.repeat(-own[None] / others, others, axis=0)])  # what all get adds up to 0
+
+
 @dataclass(frozen=True)
 class NextTurn:
     """Judges when the seat that searches is to begin a turn again; at a semester's end the game is played on."""
@@ -108,8 +136,8 @@ class NextTurn:
             (view.phase == Phase.TURN) & (now.seat == root.seat[of]) & (view.decisions > root.view.decisions[of])
         )
         if k.size:
-            value[:, k] = promise(now.pick(k))
+            value[:, k] = expectation(now.pick(k))
         return value
 
 
-GUIDE: Final = Guide(worths=worths, rollout=policy, judge=NextTurn(), caution=1.5)
+GUIDE: Final = Guide(worths=proposals, rollout=rollout, judge=NextTurn(), caution=1.5)
