@@ -32,7 +32,7 @@ from easyenvs.peasy_v0.cards import (
 from ._tools import BIT, SAME_COLOUR, card_in
 
 DRAWS: Final = 4
-"""How many draws a flip is tried with."""
+"""How many draws a flip is tried with, unless told otherwise."""
 
 LONGEST_CHAIN: Final = 6
 
@@ -74,24 +74,52 @@ class Lines:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
-def choose(d: Decisions, evaluate: Evaluate) -> Index:
+def choose(d: Decisions, evaluate: Evaluate, draws: int = DRAWS) -> Index:
     """The legal action whose best line is worth most; a flip counts as the mean over its draws -> intp [M]."""
-    num_decisions = len(d)
-    flips = np.flatnonzero(d.legal[:, Action.FLIP] & (d.view.phase == Phase.TURN))
-    lines = _all_lines(d, flips)
-    roots = num_decisions * d.num_actions
-    best = np.full(roots + DRAWS * num_decisions, -np.inf)
-    if len(lines):
-        np.maximum.at(best, lines.root, evaluate(d, lines))
-    worth = best[:roots].reshape(num_decisions, d.num_actions)
-    worth[flips, Action.FLIP] = best[roots:].reshape(DRAWS, num_decisions)[:, flips].mean(axis=0)
-    forced = np.flatnonzero(d.legal[:, Action.FLIP] & (d.view.phase == Phase.PLAY))  # P8: the only legal action
-    worth[forced, Action.FLIP] = 0.0
-    chosen: Index = np.where(d.legal, worth, -np.inf).argmax(axis=1)
+    chosen: Index = weigh(d, evaluate, draws).worth.argmax(axis=1)
     return chosen
 
 
-def _all_lines(d: Decisions, flips: Index) -> Lines:
+@dataclass
+class Weighed:
+    """What the legal actions are worth, and the lines that say so."""
+
+    worth: F64  # [M, A], −inf for illegal actions
+    lines: Lines
+    line_worth: F64  # [K]
+
+    def best_line(self, game: Index, action: Index) -> Index:
+        """The best line that begins with an action (no flip) in a game, the first among equals: [J], [J] -> [J]."""
+        num_games, num_actions = self.worth.shape
+        wanted = np.full(num_games * num_actions, -1, dtype=np.intp)
+        root = game * num_actions + action
+        wanted[root] = np.arange(len(root))
+        k = np.flatnonzero(self.lines.root < num_games * num_actions)
+        of = wanted[self.lines.root[k]]
+        k, of = k[of >= 0], of[of >= 0]
+        is_best = self.line_worth[k] == self.worth[game[of], action[of]]
+        best = np.full(len(root), -1, dtype=np.intp)
+        best[of[is_best][::-1]] = k[is_best][::-1]
+        return best
+
+
+def weigh(d: Decisions, evaluate: Evaluate, draws: int = DRAWS) -> Weighed:
+    """What every legal action is worth: its best line, a flip the mean over its draws."""
+    num_decisions = len(d)
+    flips = np.flatnonzero(d.legal[:, Action.FLIP] & (d.view.phase == Phase.TURN))
+    lines = _all_lines(d, flips, draws)
+    line_worth = evaluate(d, lines) if len(lines) else np.zeros(0)
+    roots = num_decisions * d.num_actions
+    best = np.full(roots + draws * num_decisions, -np.inf)
+    np.maximum.at(best, lines.root, line_worth)
+    worth = best[:roots].reshape(num_decisions, d.num_actions)
+    worth[flips, Action.FLIP] = best[roots:].reshape(draws, num_decisions)[:, flips].mean(axis=0)
+    forced = np.flatnonzero(d.legal[:, Action.FLIP] & (d.view.phase == Phase.PLAY))  # P8: the only legal action
+    worth[forced, Action.FLIP] = 0.0
+    return Weighed(np.where(d.legal, worth, -np.inf), lines, line_worth)
+
+
+def _all_lines(d: Decisions, flips: Index, draws: int) -> Lines:
     view = d.view
     hidden, known_down = view.hidden_down[0], view.known_down[0]
     has_down = [hidden[pile] | (known_down[pile] != 0) for pile in (0, 1)]
@@ -123,7 +151,7 @@ def _all_lines(d: Decisions, flips: Index) -> Lines:
         _must_play(start(game[k], root[k], np.full(len(k), direction), view.hand[game[k]]), has_down, done)
 
     reverse = (Direction.UP + Direction.DOWN) - view.direction[flips].astype(np.intp)
-    for draw in range(DRAWS if len(flips) else 0):
+    for draw in range(draws if len(flips) else 0):
         hand = view.hand[flips] | _two_cards(d, flips, draw)
         roots = len(d) * d.num_actions + draw * len(d) + flips
         _must_play(start(flips, roots, reverse, hand), has_down, done)

@@ -132,14 +132,19 @@ def mean_of_larger(a: F64, b: F64, variance: F64) -> F64:
 
 def judge(d: Decisions, lines: Lines) -> F64:
     """What the position after each line is worth, in points of the round -> [K]."""
-    view: View = d.view
-    guess = guess_of(view)
+    guess = guess_of(d.view)
+    return judgement(d, common_features(d.view, guess), *line_features(d.view, guess, lines), lines)
+
+
+def judgement(
+    d: Decisions, common: dict[str, F64], features: dict[str, F64], ends: Flags, end_worth: F64, lines: Lines
+) -> F64:
+    """The same, from the features -> [K]."""
     weights = {name: pair[d.num_players > 2] for name, pair in WEIGHTS.items()}
-    common = np.zeros(len(d))
-    for name, feature in common_features(view, guess).items():
-        common += weights[name] * feature
-    worth: F64 = common[lines.game]
-    features, ends, end_worth = line_features(view, guess, lines)
+    fixed = np.zeros(len(d))
+    for name, feature in common.items():
+        fixed += weights[name] * feature
+    worth: F64 = fixed[lines.game]
     for name, feature in features.items():
         worth += weights[name] * feature
     worth[ends] = end_worth[ends]
