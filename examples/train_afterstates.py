@@ -47,10 +47,11 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import easyenvs
 from easyenvs.arena import Evaluation, evaluate, plot_learning_curve
 from easyenvs.core.policies import Decisions, decisions
-from easyenvs.core.weights import Layer, gumbel, save_network
+from easyenvs.core.weights import FORMAT, Layer, gumbel, save_network
 from examples.agents.peasy_v0 import heuristic
 from examples.agents.peasy_v0._afterstates import (
     GAME,
+    NUM_INPUTS,
     NUM_PLAYERS,
     NUM_ROUNDS,
     OBSERVATION,
@@ -182,10 +183,7 @@ class Run:
         self.match = MatchValue()
         torch.manual_seed(s.seed)
         self.generator = torch.Generator().manual_seed(s.seed)
-        d = decisions(self.games)
-        lines = weigh(d, heuristic.judge).lines
-        self.num_inputs = Situation(d).inputs(lines).shape[1]
-        self.network = make_network(self.num_inputs, s.hidden)
+        self.network = make_network(NUM_INPUTS, s.hidden)
         self.averaged = torch.optim.swa_utils.AveragedModel(
             self.network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(s.averaging)
         )
@@ -246,6 +244,7 @@ class Run:
     def about(self) -> dict[str, Any]:
         """What the weights file says of itself."""
         return {
+            "format": FORMAT,
             "game": GAME,
             "num_players": NUM_PLAYERS,
             "observation": OBSERVATION,
@@ -261,7 +260,7 @@ def collect(run: Run, has_teacher: bool) -> Rollout:
     """Play a rollout, all seats by the learner, or by the teacher."""
     s, games = run.settings, run.games
     steps, num_games, rows = s.rollout, s.num_games, np.arange(s.num_games)
-    x = np.zeros((steps, num_games, run.num_inputs), dtype=np.float16)
+    x = np.zeros((steps, num_games, NUM_INPUTS), dtype=np.float16)
     is_best, ends_turn = np.zeros((2, steps, num_games), dtype=np.bool_)
     seat = np.empty((steps + 1, num_games), dtype=np.intp)
     worth = np.zeros((steps + 1, num_games), dtype=np.float32)

@@ -243,7 +243,10 @@ def test_a_trained_agent_plays_and_beats_the_heuristic(path: Path) -> None:
     about = load(path).about
     game, players = easyenvs.find_game(about["game"]), about["num_players"]
     assert path.stem == f"{game.id}-{players}p"
-    assert about["command"].startswith(("python examples/train_selfplay_ppo.py --", "python examples/train_afterstates.py")) and about["seconds"] > 0
+    assert about["command"].startswith(
+        ("python examples/train_selfplay_ppo.py --", "python examples/train_afterstates.py")
+    )
+    assert about["seconds"] > 0
     policy = load_policy("trained", game)
     against_heuristic = evaluate(policy, "heuristic", game, num_players=players, deals=600 // players, first_seed=5)
     assert against_heuristic.placement > 0.0

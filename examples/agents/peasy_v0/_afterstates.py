@@ -12,7 +12,7 @@ features and judgement are shown too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from easyenvs.core.arrays import F32, F64, U16, U64, Index
 from easyenvs.core.policies import Decisions
-from easyenvs.core.weights import Layer, Network, WeightsError, load_network
+from easyenvs.core.weights import FORMAT, Layer, Network, WeightsError, load_network
 from easyenvs.peasy_v0.cards import NUM_VALUES, Direction
 from easyenvs.peasy_v0.view import View
 
@@ -32,6 +32,7 @@ from .heuristic import Guess, common_features, guess_of, judgement, line_feature
 GAME: Final = "peasy_v0"
 OBSERVATION: Final = "afterstates"  # what the weights say that they read
 NUM_PLAYERS: Final = 2
+NUM_INPUTS: Final = 209
 NUM_ROUNDS: Final = 3  # of the match that was learned; in longer ones the end is at most so far away
 
 DRAWS: Final = 8  # how many draws a flip is tried with
@@ -218,14 +219,17 @@ class AfterstatePolicy:
         WeightsError: these layers are none for this, or don't fit together.
     """
 
-    def __init__(self, layers: list[Layer], about: dict[str, Any]) -> None:
-        expected = {"game": GAME, "num_players": NUM_PLAYERS, "observation": OBSERVATION}
+    def __init__(self, layers: Sequence[Layer], about: dict[str, Any]) -> None:
+        expected = {"format": FORMAT, "game": GAME, "num_players": NUM_PLAYERS, "observation": OBSERVATION}
         for key, value in expected.items():
             if about.get(key) != value:
                 raise WeightsError(f"the weights' {key} is {about.get(key)!r}; this agent needs {value!r}")
         self.network = Network(layers)
-        if self.network.num_outputs != 1:
-            raise WeightsError(f"the weights give {self.network.num_outputs} outputs; this agent needs 1")
+        if (self.network.num_inputs, self.network.num_outputs) != (NUM_INPUTS, 1):
+            raise WeightsError(
+                f"the weights take {self.network.num_inputs} inputs and give {self.network.num_outputs} outputs; "
+                f"this agent needs {NUM_INPUTS} and 1"
+            )
         self.about = about
 
     @classmethod
