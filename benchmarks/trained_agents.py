@@ -25,8 +25,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import easyenvs
 from benchmarks.common import machine_text, write_json
 from easyenvs.arena import evaluate
-from easyenvs.core.weights import load_weights
-from examples.agents._trained import weights_files
+from examples.agents._trained import load, weights_files
 
 OPPONENTS = ("random", "heuristic")
 FRESH_SEEDS = 2 * 10**9  # apart from those of the evaluations while training
@@ -47,7 +46,7 @@ def main(
     results: list[dict[str, Any]] = []
     matches = [(path, opponent) for path in weights_files() for opponent in OPPONENTS]
     for path, opponent in track(matches, description="playing", console=console, transient=True):
-        policy = load_weights(path)
+        policy = load(path)
         game, players = easyenvs.find_game(policy.about["game"]), policy.about["num_players"]
         evaluation = evaluate(
             policy,

@@ -40,7 +40,7 @@ from easyenvs.core.batch import Batch
 from easyenvs.core.encoders import ENCODERS, DictEncoder, Slice, make_encoder
 from easyenvs.core.errors import OptionError
 from easyenvs.core.game import GameDefinition
-from easyenvs.core.weights import load_weights
+from easyenvs.core.weights import load_network
 
 MOST_PLAYERS: Final = 12  # numbers of players above this are not tried
 IDS_A_ROW: Final = 10  # in a table of action ids; half as many of names longer than SHORT_NAME
@@ -477,7 +477,7 @@ def trained(game: GameDefinition) -> Table:
     results = json.loads((folder / "evaluation.json").read_text())["results"]
     rows = []
     for path in sorted(folder.glob(f"{game.id}-*.npz")):
-        about = load_weights(path).about
+        _, about = load_network(path)
         against = {result["opponent"]: result for result in results if result["weights"] == path.name}
         rows.append(
             (

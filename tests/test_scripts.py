@@ -64,6 +64,8 @@ def test_random_vs_heuristic_on_both_engines(tmp_path: Path) -> None:
         (["examples/train_selfplay_ppo.py", "--imitate", "kasparov"], "names no policy"),
         (["examples/train_selfplay_ppo.py", "--precision", "int4"], "neither float32 nor bfloat16"),
         (["examples/train_selfplay_ppo.py", "--resume", "--output", "nowhere"], "no checkpoint.pt"),
+        (["examples/train_afterstates.py", "--hidden", "wide"], "'wide' are no sizes"),
+        (["examples/train_afterstates.py", "--resume", "--output", "nowhere"], "no checkpoint.pt"),
     ],
 )
 def test_wrong_arguments_end_with_a_message_and_no_traceback(arguments: list[str], message: str) -> None:

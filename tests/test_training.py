@@ -19,7 +19,7 @@ from easyenvs.core.policies import agent_names, decisions, load_policy
 from easyenvs.core.weights import load_weights
 from easyenvs.selfplay import Pool
 from examples import train_selfplay_ppo as selfplay
-from examples.agents._trained import weights_files
+from examples.agents._trained import load, weights_files
 from tests.test_scripts import run
 
 GAMES = list(easyenvs.games().values())
@@ -240,10 +240,13 @@ def test_the_agents_that_ship_are_those_that_were_promised() -> None:
 
 @pytest.mark.parametrize("path", weights_files(), ids=lambda path: path.stem)
 def test_a_trained_agent_plays_and_beats_the_heuristic(path: Path) -> None:
-    about = load_weights(path).about
+    about = load(path).about
     game, players = easyenvs.find_game(about["game"]), about["num_players"]
     assert path.stem == f"{game.id}-{players}p"
-    assert about["command"].startswith("python examples/train_selfplay_ppo.py --") and about["seconds"] > 0
+    assert about["command"].startswith(
+        ("python examples/train_selfplay_ppo.py --", "python examples/train_afterstates.py")
+    )
+    assert about["seconds"] > 0
     policy = load_policy("trained", game)
     against_heuristic = evaluate(policy, "heuristic", game, num_players=players, deals=600 // players, first_seed=5)
     assert against_heuristic.placement > 0.0

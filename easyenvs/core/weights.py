@@ -69,6 +69,54 @@ class Layer:
         return cls(np.rint(w * scale).astype(np.int16), np.rint(b * scale).astype(np.int32), exponent)
 
 
+class Network:
+    """Linear layers with an activation between them, exact: a row's outputs don't depend on the other rows.
+
+    Args:
+        layers: each takes what the one before gives.
+        activation: "relu" or "tanh".
+
+    Raises:
+        WeightsError: the layers don't fit together.
+    """
+
+    def __init__(self, layers: Sequence[Layer], activation: str = ACTIVATIONS[0]) -> None:
+        if activation not in ACTIVATIONS:
+            raise WeightsError(f"the weights' activation is {activation!r}; {' or '.join(ACTIVATIONS)} is accepted")
+        if not layers:
+            raise WeightsError("the weights hold no layers")
+        for before, after in itertools.pairwise(layers):
+            if before.weight.shape[1] != after.weight.shape[0]:
+                raise WeightsError(
+                    f"layers of shapes {before.weight.shape} and {after.weight.shape} don't fit together"
+                )
+        self.layers = tuple(layers)
+        self.num_inputs: int = layers[0].weight.shape[0]
+        self.num_outputs: int = layers[-1].weight.shape[1]
+        self._activate = np.tanh if activation == "tanh" else _relu
+        self._arrays = [
+            (layer.weight * 2.0**-layer.exponent, layer.bias * 2.0**-layer.exponent) for layer in layers
+        ]  # float64
+
+    def __repr__(self) -> str:
+        return " → ".join(str(n) for n in [self.num_inputs, *(layer.weight.shape[1] for layer in self.layers)])
+
+    def __call__(self, x: npt.NDArray[Any]) -> F64:
+        """Inputs [M, inputs], multiples of ACTIVATION_STEP -> [M, outputs].
+
+        Raises:
+            WeightsError: these are not as many inputs as the network takes.
+        """
+        if x.shape[1] != self.num_inputs:
+            raise WeightsError(f"these weights take {self.num_inputs} inputs; {x.shape[1]} were given")
+        y: F64 = x.astype(np.float64)
+        for index, (weight, bias) in enumerate(self._arrays):
+            if index:
+                y = _stepped(self._activate(y))
+            y = y @ weight + bias
+        return y
+
+
 class NetworkPolicy:
     """Plays a network: the legal action with the largest logit, the lowest id among equals.
 
@@ -91,29 +139,15 @@ class NetworkPolicy:
             raise WeightsError(f"the weights have format {about['format']!r}; this version reads {FORMAT}")
         if about["observation"] not in OBSERVATIONS:
             raise WeightsError(f"the weights read {about['observation']!r}; {' or '.join(OBSERVATIONS)} is accepted")
-        activation = about.get("activation", ACTIVATIONS[0])
-        if activation not in ACTIVATIONS:
-            raise WeightsError(f"the weights' activation is {activation!r}; {' or '.join(ACTIVATIONS)} is accepted")
-        if not layers:
-            raise WeightsError("the weights hold no layers")
-        for before, after in itertools.pairwise(layers):
-            if before.weight.shape[1] != after.weight.shape[0]:
-                raise WeightsError(
-                    f"layers of shapes {before.weight.shape} and {after.weight.shape} don't fit together"
-                )
+        self.network = Network(layers, about.get("activation", ACTIVATIONS[0]))
         if not temperature >= 0:
             raise OptionError(f"temperature is {temperature!r}; a number of at least 0 is accepted")
         self.about = about
         self.temperature = temperature
-        self.layers = tuple(layers)
-        self._activate = np.tanh if activation == "tanh" else _relu
-        self._arrays = [
-            (layer.weight * 2.0**-layer.exponent, layer.bias * 2.0**-layer.exponent) for layer in layers
-        ]  # float64
+        self.layers = self.network.layers
 
     def __repr__(self) -> str:
-        sizes = " → ".join(str(n) for n in [self.layers[0].weight.shape[0], *(x.weight.shape[1] for x in self.layers)])
-        return f"<network for {self.about['game']}, {self.about['num_players']} players: {sizes}>"
+        return f"<network for {self.about['game']}, {self.about['num_players']} players: {self.network!r}>"
 
     def __call__(self, d: Decisions, /) -> Index:
         """Legal action ids, intp [M]."""
@@ -152,7 +186,7 @@ class NetworkPolicy:
         x = np.asarray(d.observe(self.about["observation"]), dtype=np.float64)
         if self.about.get("mask_input", False):
             x = np.concatenate([x, d.legal], axis=1)
-        (inputs, outputs) = self.layers[0].weight.shape[0], self.layers[-1].weight.shape[1]
+        inputs, outputs = self.network.num_inputs, self.network.num_outputs
         if x.shape[1] != inputs or outputs not in (d.num_actions, d.num_actions + 1):
             raise WeightsError(
                 f"these weights take {inputs} features and give {outputs} outputs; "
@@ -160,11 +194,7 @@ class NetworkPolicy:
             )
         if self.about["observation"] != "bits":
             x = _stepped(x)
-        for index, (weight, bias) in enumerate(self._arrays):
-            if index:
-                x = _stepped(self._activate(x))
-            x = x @ weight + bias
-        return x
+        return self.network(x)
 
 
 def _relu(x: F64) -> F64:
@@ -213,8 +243,13 @@ _UNREADABLE: Final = (
 def save_weights(path: str | Path, layers: Sequence[Layer], about: dict[str, Any]) -> None:
     """Write a weights file. `about` has at least game, num_players and observation, and is kept as JSON."""
     policy = NetworkPolicy(layers, {"format": FORMAT, **about})  # checks them
-    arrays: dict[str, Any] = {"about": np.array(json.dumps(policy.about))}
-    for index, layer in enumerate(policy.layers):
+    save_network(path, policy.layers, policy.about)
+
+
+def save_network(path: str | Path, layers: Sequence[Layer], about: dict[str, Any]) -> None:
+    """Write a network that is no `NetworkPolicy`: `load_network` reads it, and what it is for is up to `about`."""
+    arrays: dict[str, Any] = {"about": np.array(json.dumps({"format": FORMAT, **about}))}
+    for index, layer in enumerate(layers):
         arrays[f"weight{index}"] = layer.weight
         arrays[f"bias{index}"] = layer.bias
         arrays[f"exponent{index}"] = np.array(layer.exponent)
@@ -224,6 +259,19 @@ def save_weights(path: str | Path, layers: Sequence[Layer], about: dict[str, Any
 
 def load_weights(path: str | Path, *, temperature: float = 0.0) -> NetworkPolicy:
     """The policy of a weights file.
+
+    Raises:
+        WeightsError: no such file, or it is corrupt.
+    """
+    layers, about = load_network(path)
+    try:
+        return NetworkPolicy(layers, about, temperature=temperature)
+    except WeightsError as error:
+        raise WeightsError(f"{str(path)!r}: {error}") from error
+
+
+def load_network(path: str | Path) -> tuple[list[Layer], dict[str, Any]]:
+    """The layers of a weights file, and what it says of itself.
 
     Raises:
         WeightsError: no such file, or it is corrupt.
@@ -240,10 +288,7 @@ def load_weights(path: str | Path, *, temperature: float = 0.0) -> NetworkPolicy
         raise WeightsError(f"{str(path)!r} is no weights file of easyenvs: {error}") from error
     if not isinstance(about, dict):
         raise WeightsError(f"{str(path)!r} is no weights file of easyenvs: its description is no object")
-    try:
-        return NetworkPolicy(layers, about, temperature=temperature)
-    except WeightsError as error:
-        raise WeightsError(f"{str(path)!r}: {error}") from error
+    return layers, about
 
 
 def _layer(file: Any, index: int) -> Layer:

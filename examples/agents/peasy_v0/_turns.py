@@ -32,7 +32,7 @@ from easyenvs.peasy_v0.cards import (
 from ._tools import BIT, SAME_COLOUR, card_in
 
 DRAWS: Final = 4
-"""How many draws a flip is tried with."""
+"""How many draws a flip is tried with, unless told otherwise."""
 
 LONGEST_CHAIN: Final = 6
 
@@ -74,20 +74,49 @@ class Lines:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
-def worths(d: Decisions, evaluate: Evaluate, draws: int = DRAWS) -> F64:
-    """What the best line of every action is worth; a flip counts as the mean over its draws; −inf: illegal -> [M, A]."""
+def choose(d: Decisions, evaluate: Evaluate, draws: int = DRAWS) -> Index:
+    """The legal action whose best line is worth most; a flip counts as the mean over its draws -> intp [M]."""
+    chosen: Index = weigh(d, evaluate, draws).worth.argmax(axis=1)
+    return chosen
+
+
+@dataclass
+class Weighed:
+    """What the legal actions are worth, and the lines that say so."""
+
+    worth: F64  # [M, A], −inf for illegal actions
+    lines: Lines
+    line_worth: F64  # [K]
+
+    def best_line(self, game: Index, action: Index) -> Index:
+        """The best line that begins with an action (no flip) in a game, the first among equals: [J], [J] -> [J]."""
+        num_games, num_actions = self.worth.shape
+        wanted = np.full(num_games * num_actions, -1, dtype=np.intp)
+        root = game * num_actions + action
+        wanted[root] = np.arange(len(root))
+        k = np.flatnonzero(self.lines.root < num_games * num_actions)
+        of = wanted[self.lines.root[k]]
+        k, of = k[of >= 0], of[of >= 0]
+        is_best = self.line_worth[k] == self.worth[game[of], action[of]]
+        best = np.full(len(root), -1, dtype=np.intp)
+        best[of[is_best][::-1]] = k[is_best][::-1]
+        return best
+
+
+def weigh(d: Decisions, evaluate: Evaluate, draws: int = DRAWS) -> Weighed:
+    """What every legal action is worth: its best line, a flip the mean over its draws."""
     num_decisions = len(d)
     flips = np.flatnonzero(d.legal[:, Action.FLIP] & (d.view.phase == Phase.TURN))
     lines = _all_lines(d, flips, draws)
+    line_worth = evaluate(d, lines) if len(lines) else np.zeros(0)
     roots = num_decisions * d.num_actions
     best = np.full(roots + draws * num_decisions, -np.inf)
-    if len(lines):
-        np.maximum.at(best, lines.root, evaluate(d, lines))
+    np.maximum.at(best, lines.root, line_worth)
     worth = best[:roots].reshape(num_decisions, d.num_actions)
     worth[flips, Action.FLIP] = best[roots:].reshape(draws, num_decisions)[:, flips].mean(axis=0)
     forced = np.flatnonzero(d.legal[:, Action.FLIP] & (d.view.phase == Phase.PLAY))  # P8: the only legal action
     worth[forced, Action.FLIP] = 0.0
-    return np.where(d.legal, worth, -np.inf)
+    return Weighed(np.where(d.legal, worth, -np.inf), lines, line_worth)
 
 
 def _all_lines(d: Decisions, flips: Index, draws: int) -> Lines:

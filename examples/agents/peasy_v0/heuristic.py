@@ -26,8 +26,7 @@ from easyenvs.peasy_v0.cards import AT_LEAST, AT_MOST
 from easyenvs.peasy_v0.view import View
 
 from ._tools import MEAN_VALUE, SAME_COLOUR, count, hidden_cards, points, row_known
-from ._turns import COVERS, DRAWS, Lines
-from ._turns import worths as lines_worth
+from ._turns import COVERS, DRAWS, Lines, weigh
 
 VARIANCE: Final = 8.25  # of the value of one unknown card, 1 … 10
 SHED: Final = 0.06  # seats play high cards first: what is left of a hand is lighter by this part for each card played …
@@ -89,7 +88,7 @@ def worths(d: Decisions, draws: int = DRAWS) -> F64:
 
     draws: how many draws a flip is tried with.
     """
-    return lines_worth(d, judge, draws)
+    return weigh(d, judge, draws).worth
 
 
 @dataclass(slots=True)
@@ -142,14 +141,19 @@ def mean_of_larger(a: F64, b: F64, variance: F64) -> F64:
 
 def judge(d: Decisions, lines: Lines) -> F64:
     """What the position after each line is worth, in points of the round -> [K]."""
-    view: View = d.view
-    guess = guess_of(view)
+    guess = guess_of(d.view)
+    return judgement(d, common_features(d.view, guess), *line_features(d.view, guess, lines), lines)
+
+
+def judgement(
+    d: Decisions, common: dict[str, F64], features: dict[str, F64], ends: Flags, end_worth: F64, lines: Lines
+) -> F64:
+    """The same, from the features -> [K]."""
     weights = {name: pair[d.num_players > 2] for name, pair in WEIGHTS.items()}
-    common = np.zeros(len(d))
-    for name, feature in common_features(view, guess).items():
-        common += weights[name] * feature
-    worth: F64 = common[lines.game]
-    features, ends, end_worth = line_features(view, guess, lines)
+    fixed = np.zeros(len(d))
+    for name, feature in common.items():
+        fixed += weights[name] * feature
+    worth: F64 = fixed[lines.game]
     for name, feature in features.items():
         worth += weights[name] * feature
     worth[ends] = end_worth[ends]

@@ -1,4 +1,4 @@
-"""Trained: a network that learned by self-play (`examples/train_selfplay_ppo.py`); `docs/agents.md` says how."""
+"""Trained: a network that learned by self-play what a turn should leave behind (`examples/train_afterstates.py`)."""
 
 from .._trained import TrainedPolicy
 

@@ -1,9 +1,9 @@
 """What the search agents know of Easy School: a rollout ends when the seat's next turn begins, and what the table promises then.
 
 Where a trained network ships for the number of players, it proposes the actions, plays the rollouts and says what the table
-promises; elsewhere the heuristic and `promise` do. `ODDS` are the coefficients of a logistic regression, fitted to 2,000 to 10,000 games of the heuristic against itself for each
-number of players: of two seats, which will be placed before the other? It explains 45% of the variance of the
-outcome with two players (turns from all over the game), 36% with six.
+promises; elsewhere the heuristic and `promise` do. `ODDS` are the coefficients of a logistic regression, fitted to 2,000 to
+10,000 games of the heuristic against itself for each number of players: of two seats, which will be placed before the
+other? It explains 45% of the variance of the outcome with two players (turns from all over the game), 36% with six.
 
     M decisions  K some of them  P seats  F features
 """
@@ -17,6 +17,7 @@ import numpy as np
 
 from easyenvs.core.arrays import F64, Index
 from easyenvs.core.policies import Decisions
+from easyenvs.core.weights import NetworkPolicy
 from easyenvs.school_v0.cards import JOKER, NUM_CHEATS, Phase
 
 from .._rollouts import Guide
@@ -99,27 +100,36 @@ def promise(d: Decisions) -> F64:
     return value
 
 
-_trained = TrainedPolicy("school_v0")
+_trained: Final = TrainedPolicy("school_v0")
+
+
+def _network(players: int) -> NetworkPolicy | None:
+    """The trained network for so many players, if one ships."""
+    if not _trained.plays_with(players):
+        return None
+    network = _trained.of(players)
+    assert isinstance(network, NetworkPolicy)
+    return network
 
 
 def proposals(d: Decisions) -> F64:
     """How good every action looks: the network's logits, or the heuristic's worths -> [M, A]."""
-    if _trained.plays_with(d.num_players):
-        logits: F64 = _trained.network(d.num_players).outputs(d)[:, : d.num_actions]
-        return logits
-    return worths(d)
+    network = _network(d.num_players)
+    return worths(d) if network is None else network.outputs(d)[:, : d.num_actions]
 
 
 def rollout(d: Decisions) -> Index:
     """Plays on: the network, or the heuristic -> intp [M]."""
-    return _trained(d) if _trained.plays_with(d.num_players) else heuristic(d)
+    network = _network(d.num_players)
+    return heuristic(d) if network is None else network(d)
 
 
 def expectation(d: Decisions) -> F64:
     """What every seat can expect when a turn begins, by distance from the acting seat -> [P, M]."""
-    if not _trained.plays_with(d.num_players):
+    network = _network(d.num_players)
+    if network is None:
         return promise(d)
-    own = np.clip(_trained.network(d.num_players).value(d), -1.0, 1.0)
+    own = np.clip(network.value(d), -1.0, 1.0)
     others = d.num_players - 1
     return np.concatenate([own[None], np.repeat(-own[None] / others, others, axis=0)])  # what all get adds up to 0
 
