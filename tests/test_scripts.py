@@ -75,3 +75,17 @@ def test_wrong_arguments_end_with_a_message_and_no_traceback(arguments: list[str
     assert done.returncode == 2
     assert message in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_league_writes_tables_and_plots(tmp_path: Path) -> None:
+    run(
+        "benchmarks/league.py", "--game", "peasy_v0", "--players", "2 3", "--games", "2", "--budgets", "4",
+        "--jobs", "1", "--output", str(tmp_path),
+    )  # fmt: skip
+    two = json.loads((tmp_path / "peasy_v0-2p.json").read_text())["results"]
+    three = json.loads((tmp_path / "peasy_v0-3p.json").read_text())["results"]
+    assert two["policies"] == ["random", "greedy", "heuristic", "trained", "search 4"]
+    assert three["policies"] == ["random", "greedy", "heuristic", "search 4"]  # nobody was trained for three
+    assert two["games"] == 20
+    for name in ("peasy_v0-2p-elo.png", "peasy_v0-3p-payoff.png"):
+        assert (tmp_path / name).stat().st_size > 5_000
