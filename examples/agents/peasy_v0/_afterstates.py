@@ -187,9 +187,12 @@ def rounds_left(view: View) -> Index:
 def _line_cards(view: View, lines: Lines) -> tuple[npt.NDArray[np.uint8], F32]:
     game, direction = lines.game, lines.direction
     is_0, is_1 = lines.turned == 0, lines.turned == 1
-    down_0, down_1 = view.known_down[0, 0][game], view.known_down[0, 1][game]
-    up: U64 = np.where(is_0, down_0, lines.up_0) | np.where(is_1, down_1, lines.up_1)
-    down: U64 = np.where(is_0, lines.up_0, down_0) | np.where(is_1, lines.up_1, down_1)
+    known_0, known_1 = view.known_down[0, 0][game], view.known_down[0, 1][game]
+    up_0: U64 = np.where(is_0, known_0, lines.up_0)
+    up_1: U64 = np.where(is_1, known_1, lines.up_1)
+    down_0: U64 = np.where(is_0, lines.up_0, known_0)
+    down_1: U64 = np.where(is_1, lines.up_1, known_1)
+    up, down = up_0 | up_1, down_0 | down_1
     # The pile on which more cards can be played is the first.
     is_up = direction == Direction.UP
     value_0, value_1 = lines.top_0 % NUM_VALUES, lines.top_1 % NUM_VALUES
