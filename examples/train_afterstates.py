@@ -38,6 +38,7 @@ try:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
     from torch import nn
+    from torch.optim.swa_utils import AveragedModel, get_ema_multi_avg_fn
     from torch.utils.tensorboard import SummaryWriter
 except ImportError as error:
     raise SystemExit(f'this script needs the extra "train": pip install "easyenvs[train]" ({error})') from error
@@ -138,7 +139,7 @@ class MatchValue:
 class Rollout:
     """T decisions in each of N games."""
 
-    x: Floats  # float16 [T, N, F]: the position that the chosen line leaves behind
+    x: npt.NDArray[np.float16]  # [T, N, F]: the position that the chosen line leaves behind
     ends_turn: Flags  # [T, N]: … and that was left behind: the turn ended with this decision
     seat: npt.NDArray[np.intp]  # [T, N]
     worth: Floats  # [T + 1, N]: of the best action to the seat (NaN where the teacher played: its unit is points), and
@@ -184,8 +185,9 @@ class Run:
         torch.manual_seed(s.seed)
         self.generator = torch.Generator().manual_seed(s.seed)
         self.network = make_network(NUM_INPUTS, s.hidden)
-        self.averaged = torch.optim.swa_utils.AveragedModel(
-            self.network, multi_avg_fn=torch.optim.swa_utils.get_ema_multi_avg_fn(s.averaging)
+        self.averaged = AveragedModel(
+            self.network,
+            multi_avg_fn=get_ema_multi_avg_fn(s.averaging),  # type: ignore[no-untyped-call]
         )
         self.optimizer = torch.optim.Adam(self.network.parameters(), lr=s.learning_rate)
 
@@ -196,7 +198,7 @@ class Run:
 
     def policy(self) -> AfterstatePolicy:
         """The agent so far, which needs NumPy alone."""
-        linear = [layer for layer in self.averaged.module if isinstance(layer, nn.Linear)]
+        linear = [layer for layer in self.averaged.module.children() if isinstance(layer, nn.Linear)]
         layers = [
             Layer.rounded(layer.weight.detach().double().numpy().T, layer.bias.detach().double().numpy())
             for layer in linear
@@ -322,7 +324,7 @@ def learn(run: Run, rollout: Rollout) -> dict[str, float]:
         explained = 1 - missed.var() / y.var()
     for _ in range(s.epochs):
         order = torch.randperm(len(x), generator=run.generator)
-        for part in order.split(s.minibatch):
+        for part in torch.split(order, s.minibatch):
             loss = ((run.network(x[part].float())[:, 0] - y[part]) ** 2).mean()
             run.optimizer.zero_grad()
             loss.backward()

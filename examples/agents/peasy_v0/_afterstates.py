@@ -151,7 +151,8 @@ class Situation:
 
 
 def _stepped(numbers: list[Any]) -> F32:
-    return np.rint(np.stack(numbers, axis=1, dtype=np.float32, casting="unsafe") * 1024.0) / 1024.0
+    stepped: F32 = np.rint(np.stack(numbers, axis=1, dtype=np.float32, casting="unsafe") * 1024.0) / 1024.0
+    return stepped
 
 
 def _fixed_cards(view: View, game: Index, direction: Index) -> npt.NDArray[np.uint8]:
@@ -186,16 +187,19 @@ def rounds_left(view: View) -> Index:
 def _line_cards(view: View, lines: Lines) -> tuple[npt.NDArray[np.uint8], F32]:
     game, direction = lines.game, lines.direction
     is_0, is_1 = lines.turned == 0, lines.turned == 1
-    down_0, down_1 = view.known_down[0, 0][game], view.known_down[0, 1][game]
-    up = np.where(is_0, down_0, lines.up_0) | np.where(is_1, down_1, lines.up_1)
-    down = np.where(is_0, lines.up_0, down_0) | np.where(is_1, lines.up_1, down_1)
+    known_0, known_1 = view.known_down[0, 0][game], view.known_down[0, 1][game]
+    up_0: U64 = np.where(is_0, known_0, lines.up_0)
+    up_1: U64 = np.where(is_1, known_1, lines.up_1)
+    down_0: U64 = np.where(is_0, lines.up_0, known_0)
+    down_1: U64 = np.where(is_1, lines.up_1, known_1)
+    up, down = up_0 | up_1, down_0 | down_1
     # The pile on which more cards can be played is the first.
     is_up = direction == Direction.UP
     value_0, value_1 = lines.top_0 % NUM_VALUES, lines.top_1 % NUM_VALUES
     swap = np.where(is_up, value_0 > value_1, value_0 < value_1)
     first, second = np.where(swap, lines.top_1, lines.top_0), np.where(swap, lines.top_0, lines.top_1)
-    their_up = (view.up[1, 0] | view.up[1, 1])[game]
-    unseen = (view.unseen_fresh | view.unseen_old)[game]
+    their_up: U64 = (view.up[1, 0] | view.up[1, 1])[game]
+    unseen: U64 = (view.unseen_fresh | view.unseen_old)[game]
     ranks = Ranks(direction)
     for cards in (lines.hand, up, down):
         ranks.add(cards)
