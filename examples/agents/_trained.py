@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from easyenvs.core.arrays import Index
+from easyenvs.core.arrays import F64, Index
 from easyenvs.core.policies import Decisions
 from easyenvs.core.weights import NetworkPolicy, load_weights
 
@@ -34,6 +34,10 @@ class TrainedPolicy:
     def __call__(self, d: Decisions, /) -> Index:
         """Legal action ids, intp [M]."""
         return self.network(d.num_players)(d)
+
+    def probabilities(self, d: Decisions) -> F64:
+        """The network's probability of every action: [M, A]."""
+        return self.network(d.num_players).probabilities(d)
 
     def network(self, num_players: int) -> NetworkPolicy:
         """The network for so many players, which also knows probabilities and values."""
