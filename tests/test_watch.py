@@ -20,6 +20,7 @@ from PIL import Image
 from typer.testing import CliRunner
 
 import easyenvs
+from easyenvs.adapters import frames as frames_of
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.policies import Decisions, Policy, decisions, load_policy, probabilities_of, random_policy
 from easyenvs.peasy_v0.cards import card_name
@@ -532,6 +533,10 @@ def test_the_animation_has_a_picture_for_every_position(game: GameDefinition, tm
             frames.append(np.asarray(animation.convert("RGB")))
     assert durations == [250] * (count - 1) + [3000]
     assert all(len(np.unique(frame.reshape(-1, 3), axis=0)) > 12 for frame in frames)
+    film = Film(record)
+    for k, frame in enumerate(frames):
+        exact = frames_of.rasterise(film.picture(k, 1, "light"), width=360)
+        assert np.abs(frame.astype(int) - exact).mean() < 3
     changed = [(a != b).any(axis=2).mean() for a, b in pairwise(frames)]
     assert all(0 < share < 0.5 for share in changed)
     assert file.stat().st_size < 150_000

@@ -38,7 +38,7 @@ def replay(
             raise ValueError("--policy is for the page: give --html, too")
         viewer = _viewer(seat)
         if html is not None:
-            write_html(played.record, html, policies=policy or (), seat=viewer)
+            write_html(played.record, html, policies=policy, seat=viewer)
             typer.echo(f"{html}: {len(played)} decisions")
         if gif is not None:
             pictures = write_gif(played.record, gif, seat=viewer)

@@ -76,7 +76,7 @@ def write_gif(
         duration=durations if len(pictures) > 1 else durations[0],
         loop=0,
         disposal=1,
-        optimize=False,
+        optimize=True,  # what stays is transparent, which takes little room
     )
     return len(pictures)
 

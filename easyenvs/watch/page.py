@@ -44,7 +44,7 @@ def write_html(
     record: Record,
     path: str | os.PathLike[str],
     *,
-    policies: Sequence[str | Policy] = (),
+    policies: Sequence[str | Policy] | None = None,
     seat: Viewer = OPEN,
     theme: str | None = None,
 ) -> None:
@@ -66,7 +66,7 @@ def write_html(
     viewer = check_viewer(seat, record.num_players)
     chosen: str | None = choice_option("theme", theme, (None, *svg.THEMES))
     film = Film(record)
-    text = page(film, film.opinions(policies), viewer, chosen)
+    text = page(film, film.opinions(policies or ()), viewer, chosen)
     Path(path).write_bytes(text.encode())
 
 
