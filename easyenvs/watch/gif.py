@@ -6,13 +6,15 @@ import os
 from importlib.util import find_spec
 from typing import Any, Final
 
+import numpy as np
+
 from easyenvs.adapters.frames import need_extra, rasterise
 from easyenvs.core.errors import MissingExtraError
 from easyenvs.core.options import as_integer, refuse_option
 from easyenvs.records import Record
 from easyenvs.watch.film import OPEN, Film, Viewer, check_viewer
 
-COLOURS: Final = 48
+COLOURS: Final = 64
 MIN_WIDTH, MAX_WIDTH = 120, 2400
 MAX_FPS: Final = 50
 """Browsers show none faster."""
@@ -82,13 +84,17 @@ def write_gif(
 
 
 def _palette(frames: list[Any]) -> Any:
-    """The colours of some of the pictures, from the first to the last."""
+    """The colours that some of the pictures, from the first to the last, have most of.
+
+    Pictures are flat: these are their colours exactly, and what lies between two of them at an edge is the nearest.
+    """
     from PIL import Image
 
     count = min(_SAMPLES, len(frames))
-    chosen = [frames[round(index * (len(frames) - 1) / max(1, count - 1))] for index in range(count)]
-    width, height = chosen[0].size
-    sheet = Image.new("RGB", (width, height * count))
-    for index, frame in enumerate(chosen):
-        sheet.paste(frame, (0, index * height))
-    return sheet.quantize(COLOURS, method=Image.Quantize.MAXCOVERAGE)
+    chosen = {round(index * (len(frames) - 1) / max(1, count - 1)) for index in range(count)}
+    pixels = np.concatenate([np.asarray(frames[index]).reshape(-1, 3) for index in sorted(chosen)])
+    colours, often = np.unique(pixels, axis=0, return_counts=True)
+    most = np.argsort(-often, kind="stable")[:COLOURS]
+    palette = Image.new("P", (1, 1))
+    palette.putpalette(colours[most].astype(np.uint8).tobytes())
+    return palette

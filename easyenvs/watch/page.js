@@ -90,21 +90,19 @@
 
   // ---------------------------------------------------------------- legal actions
 
-  function thought(opinion, index, share) {
+  function thought(opinion, share) {
     const fill = element("div", { className: "fill" });
     fill.style.width = `${share / 10}%`;
     const track = element("div", { className: "track" }, fill);
     track.setAttribute("aria-hidden", "true");
     const percent = share > 0 && share < 10 ? "< 1%" : `${Math.round(share / 10)}%`;
-    const row = element(
+    return element(
       "div",
       { className: "thought" },
       element("span", { className: "who", textContent: opinion.policy, title: opinion.policy }),
       track,
       element("span", { className: "number", textContent: percent }),
     );
-    row.style.setProperty("--key", `var(--seat${index % 6})`);
-    return row;
   }
 
   function showLegal() {
@@ -133,8 +131,8 @@
           row.className = "played";
           head.append(element("span", { className: "tag played", textContent: "played" }));
         }
-        data.opinions.forEach((opinion, number) => {
-          if (opinion.probabilities) row.append(thought(opinion, number, opinion.probabilities[k][index]));
+        data.opinions.forEach((opinion) => {
+          if (opinion.probabilities) row.append(thought(opinion, opinion.probabilities[k][index]));
           else if (opinion.choices[k] === action) {
             head.append(element("span", { className: "tag", textContent: `${opinion.policy} would play it` }));
           }
