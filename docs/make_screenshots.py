@@ -21,7 +21,7 @@ from easyenvs.records import Record, play_recorded
 from easyenvs.watch import write_gif, write_html
 
 STATIC: Final = Path(__file__).resolve().parent / "_static"
-DESKTOP: Final = {"width": 1280, "height": 1020}
+DESKTOP: Final = {"width": 1280, "height": 860}
 PHONE: Final = {"width": 390, "height": 844}
 
 Maker = Callable[[Any, Path], None]
@@ -61,7 +61,7 @@ def shoot(
         page.goto(file.as_uri())
         page.locator("#slider").fill(str(k))
         page.locator("#slider").blur()
-        page.screenshot(path=target)
+        page.screenshot(path=target, full_page=size is DESKTOP)
         context.close()
 
 

@@ -296,6 +296,17 @@ def test_thoughts_that_are_no_probabilities(say: Any, error: type[Exception], me
         probabilities_of(Thinks(say), d)
 
 
+@pytest.mark.parametrize("action", [-1, 0, 126])
+def test_a_policy_that_would_play_an_illegal_action(action: int, tmp_path: Path) -> None:
+    def always(d: Decisions) -> Any:
+        return np.full(len(d), action)
+
+    with pytest.raises(
+        easyenvs.IllegalActionError, match=rf"decision \d+: the policy '.*always' would play {action}, "
+    ):
+        write_html(played(PEASY, 2, 2), tmp_path / "page.html", policies=[always])
+
+
 def test_a_policy_need_not_say_what_it_thinks() -> None:
     d = decisions(PEASY.batch(5, seed=1))
     silent: Policy = load_policy("heuristic", PEASY)
@@ -557,6 +568,12 @@ def test_what_the_animation_refuses(options: dict[str, Any], message: str, tmp_p
     with pytest.raises(easyenvs.OptionError, match=message):
         write_gif(played(PEASY, 2, 2), tmp_path / "game.gif", **options)
     assert not list(tmp_path.iterdir())
+
+
+def test_the_animation_without_its_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("easyenvs.watch.gif.find_spec", lambda name: None if name == "PIL" else name)
+    with pytest.raises(easyenvs.MissingExtraError, match=r"easyenvs\[render\].* \(PIL can't be found\)"):
+        write_gif(played(PEASY, 2, 2), tmp_path / "game.gif")
 
 
 # ------------------------------------------------------------------------------------------------- the command

@@ -13,8 +13,10 @@ import numpy as np
 
 from easyenvs.core import svg, views
 from easyenvs.core.arrays import F64, Index
+from easyenvs.core.errors import IllegalActionError
 from easyenvs.core.options import as_integer, refuse_option
 from easyenvs.core.policies import (
+    Decisions,
     Policy,
     checked_choice,
     decisions,
@@ -41,11 +43,24 @@ def check_viewer(seat: object, players: int) -> Viewer:
 
 @dataclass(frozen=True)
 class Opinion:
-    """What a policy thinks of every decision: its probabilities [K, A]; if it has none, what it chooses [K]."""
+    """What a policy thinks of every decision: its probabilities [K, A]; if it has none, what it would play [K]."""
 
     policy: str
     probabilities: F64 | None
-    choices: Index
+    choices: Index | None
+
+
+def _opinion(policy: Policy, name: str, d: Decisions) -> Opinion:
+    probabilities = probabilities_of(policy, d)
+    if probabilities is not None:
+        return Opinion(name, probabilities, None)
+    choices = checked_choice(policy, d)
+    is_legal = (choices >= 0) & (choices < d.num_actions)
+    is_legal[is_legal] = d.legal[is_legal, choices[is_legal]]
+    if not is_legal.all():
+        k = int(np.argmin(is_legal))
+        raise IllegalActionError(f"decision {k}: the policy {name!r} would play {choices[k]}, which is not legal")
+    return Opinion(name, None, choices)
 
 
 class Film:
@@ -125,13 +140,17 @@ class Film:
         return picture
 
     def opinions(self, policies: Sequence[str | Policy]) -> list[Opinion]:
-        """What policies think of the decisions, each from what the acting seat may know; their policy seed is 0."""
+        """What policies think of the decisions, each from what the acting seat may know; their policy seed is 0.
+
+        Raises:
+            ValueError: a policy that can't be loaded or does not play this game, or one that would play an illegal action.
+        """
         loaded = [load_policy(policy, self.game) for policy in policies]
         running = np.flatnonzero(self._batch.player >= 0)[: len(self)]
         if not len(running):
             return []
         d = decisions(self._batch, running)
         return [
-            Opinion(svg.printable(policy_name(named)), probabilities_of(policy, d), checked_choice(policy, d))
+            _opinion(policy, svg.printable(policy_name(named)), d)
             for named, policy in zip(policies, loaded, strict=True)
         ]

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from easyenvs.adapters.frames import need_extra, rasterise
+from easyenvs.adapters.frames import rasterise
 from easyenvs.core.errors import MissingExtraError
 from easyenvs.core.options import as_integer, refuse_option
 from easyenvs.records import Record
@@ -56,10 +56,11 @@ def write_gif(
         refuse_option("width", width, f"an integer {MIN_WIDTH} … {MAX_WIDTH}")
     if isinstance(fps, bool) or not isinstance(fps, (int, float)) or not 0 < fps <= MAX_FPS:
         refuse_option("fps", fps, f"a number above 0 and at most {MAX_FPS}")
-    need_extra("rgb_array")
-    if find_spec("PIL") is None:
+    missing = [module for module in ("resvg_py", "pygame", "PIL") if find_spec(module) is None]
+    if missing:
         raise MissingExtraError(
-            'an animation needs the extra "render": pip install "easyenvs[render]" (PIL is missing)'
+            'an animation needs the extra "render": pip install "easyenvs[render]" '
+            f"({' and '.join(missing)} can't be found)"
         )
     from PIL import Image
 

@@ -147,9 +147,9 @@ def contents(film: Film, opinions: Sequence[Opinion], viewer: Viewer) -> dict[st
 
 def _opinion(opinion: Opinion, legal: list[list[int]], numbers: dict[int, int]) -> dict[str, Any]:
     made: dict[str, Any] = {"policy": opinion.policy}
-    if opinion.probabilities is None:
-        made["choices"] = [numbers.get(action, -1) for action in opinion.choices.tolist()]
-    else:
+    if opinion.choices is not None:
+        made["choices"] = [numbers[action] for action in opinion.choices.tolist()]
+    if opinion.probabilities is not None:
         scaled = (opinion.probabilities * SCALE).round().astype(int).tolist()
         made["probabilities"] = [
             [row[action] for action in actions] for row, actions in zip(scaled, legal, strict=True)
