@@ -230,7 +230,7 @@ def test_a_record_that_has_not_begun_and_one_from_a_position(tmp_path: Path) -> 
         ({"seat": True}, "seat=True"),
         ({"theme": "sepia"}, r"theme='sepia' .* one of None, 'light', 'dark'"),
         ({"policies": ["kasparov"]}, "'kasparov' names no policy of peasy_v0"),
-        ({"policies": ["trained"]}, "no agent was trained for peasy_v0"),
+        ({"policies": [load_policy("trained", SCHOOL)]}, r"no agent was trained for|these weights play school_v0"),
     ],
 )
 def test_what_the_page_refuses(options: dict[str, Any], message: str, tmp_path: Path) -> None:
@@ -518,7 +518,7 @@ def test_hostile_texts_are_shown_as_texts(game: GameDefinition, opened: Callable
     page.locator("summary").click()
     assert page.locator("img").count() == 0
     assert HOSTILE[0] in page.locator("#seats").text_content()
-    assert page.locator("#fault").text_content() == f"1 · {HOSTILE[1]} failed: {HOSTILE[0]}{HOSTILE[1]}"
+    assert page.locator("#fault").text_content() == f"1 · {HOSTILE[1][:27]}… failed: {HOSTILE[0]}{HOSTILE[1]}"
     page.keyboard.press("End")
     assert page.locator("#picture svg script, #picture svg img").count() == 0
     assert page.locator("#happened").text_content().endswith("the record ends here.")
@@ -607,7 +607,7 @@ def test_the_command_prints_a_game(run: Callable[..., Any], tmp_path: Path) -> N
 def test_the_command_writes_files(run: Callable[..., Any], tmp_path: Path) -> None:
     pytest.importorskip("resvg_py")
     file, html, gif = (tmp_path / name for name in ("games.jsonl", "game.html", "game.gif"))
-    record = played(SCHOOL, 2, 2)
+    record = played(SCHOOL, 2, 1)
     count = len(record.actions)
     write_records(file, [record])
     done = run(file, "--html", html, "--gif", gif, "--seat", 1, "--policy", "random", "--policy", "heuristic")

@@ -27,6 +27,8 @@ from easyenvs.core.policies import (
 from easyenvs.records import Record, replay
 
 OPEN: Final = "open"
+MAX_NAME: Final = 28
+"""The longest name of a policy, in characters, that a picture shows in full."""
 Viewer: TypeAlias = int | Literal["open"]
 """Who knows what: a seat's view by its number, or everything open."""
 
@@ -39,6 +41,11 @@ def check_viewer(seat: object, players: int) -> Viewer:
     if number is None or not 0 <= number < players:
         refuse_option("seat", seat, f"a seat, 0 … {players - 1}, or {OPEN!r}")
     return number
+
+
+def _short(name: str) -> str:
+    """A name that leaves room for other words."""
+    return name if len(name) <= MAX_NAME else name[: MAX_NAME - 1] + "…"
 
 
 @dataclass(frozen=True)
@@ -69,7 +76,7 @@ class Film:
     Attributes:
         record: the record; it is possible by the rules.
         game: its game.
-        names: what the seats are called in the pictures, by number.
+        names: what the seats are called in the pictures, by number: with their policies, shortened.
         actions, players: the actions by id, and who played them.
         snapshots: the positions, K + 1.
         scores: points so far after each, K + 1 times P.
@@ -90,7 +97,7 @@ class Film:
         self.snapshots = list(played.positions())
         policies = record.policies or (None,) * record.num_players
         self.names = [
-            f"player_{seat}" if name is None else f"{seat} · {svg.printable(name)}"
+            f"player_{seat}" if name is None else f"{seat} · {_short(svg.printable(name))}"
             for seat, name in enumerate(policies)
         ]
         # A row for every position: so views and decisions come of one call for the whole game.
