@@ -53,7 +53,7 @@ from easyenvs.core.batch import check_seed, make_rules
 from easyenvs.core.errors import RecordError, SnapshotError
 from easyenvs.core.game import Game, GameDefinition
 from easyenvs.core.options import RuleOptions, as_integer, refuse_option
-from easyenvs.core.policies import Policy, act, load_policy, random_policy
+from easyenvs.core.policies import Policy, act, load_policy, policy_name
 from easyenvs.registry import find_game
 from easyenvs.version import __version__
 
@@ -767,15 +767,6 @@ class Recording:
         )
 
 
-def _name_of(policy: str | Policy) -> str:
-    if isinstance(policy, str):
-        return policy
-    if policy is random_policy:
-        return "random"
-    named: Any = policy if hasattr(policy, "__qualname__") else type(policy)
-    return f"{named.__module__}:{named.__qualname__}"
-
-
 def _checked_assignment(assignment: npt.ArrayLike | None, policies: int, games: int, players: int) -> npt.NDArray[Any]:
     """Which policy sits where, [N, P]."""
     if assignment is None:
@@ -826,7 +817,7 @@ def play_recorded(
     if np.ndim(seeds) != 1:
         refuse_option("seeds", seeds, "a sequence of integers, one for each game")
     first_seeds = [check_seed(seed, f"seeds[{j}]") for j, seed in enumerate(seeds)]
-    called = [_name_of(policy) for policy in policies] if names is None else list(names)
+    called = [policy_name(policy) for policy in policies] if names is None else list(names)
     for what, values in (("names", called), ("policy_seeds", policy_seeds)):
         if values is not None and len(values) != len(policies):
             refuse_option(what, values, f"one for each of {len(policies)} policies")

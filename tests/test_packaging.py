@@ -52,6 +52,7 @@ def test_the_wheel_holds_the_library_the_agents_and_nothing_else(wheel: Path) ->
     assert {name.split("/")[0].split("-")[0] for name in names} == {"easyenvs", "easyenvs_agents"}
     assert "easyenvs/py.typed" in names
     assert "easyenvs/peasy_v0/playthrough.txt" in names
+    assert {f"easyenvs/watch/page.{kind}" for kind in ("html", "css", "js")} <= set(names)
     assert {"easyenvs_agents/peasy_v0/greedy.py", "easyenvs_agents/peasy_v0/heuristic.py"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
 
@@ -78,13 +79,13 @@ def test_a_bare_install_imports_and_plays(installed: Path, tmp_path: Path) -> No
     code = """
 import sys
 EXTRAS = {"torch", "pygame", "resvg_py", "stable_baselines3", "sb3_contrib", "matplotlib", "rich", "typer"}
-EXTRAS |= {"pytest", "hypothesis"}
+EXTRAS |= {"pytest", "hypothesis", "PIL"}
 class Refuse:
     def find_spec(self, name, path=None, target=None):
         if name.split(".")[0] in EXTRAS:
             raise AssertionError(f"{name} is imported")
 sys.meta_path.insert(0, Refuse())
-import easyenvs
+import easyenvs, easyenvs.watch
 env = easyenvs.peasy_v0.env(render_mode="ansi")
 env.reset(seed=1)
 while env.agents:

@@ -57,6 +57,7 @@ def test_random_vs_heuristic_on_both_engines(tmp_path: Path) -> None:
         (["benchmarks/speed.py", "--repeats", "3"], "--repeats"),
         (["benchmarks/speed.py", "--game", "go"], "'go' is no game"),
         (["benchmarks/training.py", "--game", "go"], "'go' is no game"),
+        (["docs/make_screenshots.py", "chess"], "no name begins with 'chess'"),
         (["examples/quickstart.py", "--game", "go"], "'go' is no game"),
         (["examples/train_maskable_ppo.py", "--observation", "text"], "neither bits nor flat"),
         (["examples/train_maskable_ppo.py", "--resume", "--output", "nowhere"], "no run.json"),

@@ -8,7 +8,7 @@ A game is a package named `NAME_vN` with these modules; discovery finds it, noth
     view.py       `View`, `of_game(game, seat)`, and with a machine `of_games(machine, seats)`: what a seat may know
     encode.py     `features(rules)`: what observations hold; `state_slices(rules)` and `encode_state(position, rules)`
     draw.py       `draw(view, *, theme, last_action, seat, names, ranks)` and `draw_open(snapshot, rules, *, …)`: pictures as
-                  SVG; optional, without it there is text alone
+                  SVG, theme "light", "dark" or a core.svg.Theme; optional, without it there is text alone
     notation.py   ACTION_NAMES, ACTION_GROUPS (for the docs), action_name, parse_action, view_text; REQUIRED_KEYS,
                   OPTIONAL_KEYS and checked_position: what a snapshot holds; and, if you like, rotate_seats (for the
                   conformance kit) and PLAYTHROUGH_OPTIONS

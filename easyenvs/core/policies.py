@@ -22,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from easyenvs.core import bits, chance, views
-from easyenvs.core.arrays import U64, Flags, Index
+from easyenvs.core.arrays import F64, U64, Flags, Index
 from easyenvs.core.encoders import Encoder, make_encoder
 from easyenvs.core.options import integer_option
 from easyenvs.core.weights import load_weights
@@ -168,7 +168,11 @@ class Decisions:
 
 
 class Policy(Protocol):
-    """Chooses an action in each of M decisions."""
+    """Chooses an action in each of M decisions.
+
+    A policy may say what it thinks: by a method `probabilities(d)`, float [M, A], its probability of every action, 0 for
+    illegal ones. What shows games to people asks for it (`probabilities_of`); nothing else does.
+    """
 
     def __call__(self, d: Decisions, /) -> npt.NDArray[Any]:
         """Legal action ids, integers [M]."""
@@ -182,6 +186,10 @@ class RandomPolicy:
     def __call__(self, d: Decisions, /) -> Index:
         """Legal action ids, intp [M]."""
         return bits.select(d.legal_words, chance.below(d.keys, bits.count_words(d.legal_words)))
+
+    def probabilities(self, d: Decisions) -> F64:
+        """One over the number of legal actions: [M, A]."""
+        return d.legal / bits.count_words(d.legal_words)[:, None]
 
 
 random_policy: Final = RandomPolicy()
@@ -245,6 +253,40 @@ def checked_choice(policy: Policy, d: Decisions) -> Index:
             f"the policy {policy!r} returned {choice.dtype} of shape {choice.shape}; integers [{len(d)}] are accepted"
         )
     return choice.astype(np.intp)
+
+
+def probabilities_of(policy: Policy, d: Decisions) -> F64 | None:
+    """The policy's probability of every action, [M, A]; None if it has no method `probabilities`.
+
+    Raises:
+        TypeError: it gives something else than floats [M, A].
+        ValueError: a number that is no probability, an illegal action with more than 0, or a sum that is not 1.
+    """
+    method = getattr(policy, "probabilities", None)
+    if method is None:
+        return None
+    given = np.asarray(method(d))
+    if given.dtype.kind != "f" or given.shape != d.legal.shape:
+        raise TypeError(
+            f"the probabilities of {policy!r} are {given.dtype} of shape {given.shape}; "
+            f"floats {list(d.legal.shape)} are accepted"
+        )
+    probabilities = given.astype(np.float64)
+    if not ((probabilities >= 0).all() and np.allclose(probabilities.sum(axis=1), 1.0, atol=1e-3)):
+        raise ValueError(f"the probabilities of {policy!r} are no distributions: each at least 0, with the sum 1")
+    if probabilities[~d.legal].any():
+        raise ValueError(f"the probabilities of {policy!r} are above 0 for illegal actions")
+    return probabilities
+
+
+def policy_name(policy: str | Policy) -> str:
+    """What records and pages call a policy: its name, or where it is defined."""
+    if isinstance(policy, str):
+        return policy
+    if policy is random_policy:
+        return "random"
+    named: Any = policy if hasattr(policy, "__qualname__") else type(policy)
+    return f"{named.__module__}:{named.__qualname__}"
 
 
 # ------------------------------------------------------------------------------------------------- names

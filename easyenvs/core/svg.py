@@ -126,7 +126,9 @@ THEMES: Final = {
 
 
 def find_theme(theme: object) -> Theme:
-    """The theme of that name, or an OptionError."""
+    """The theme of that name, or itself; or an OptionError."""
+    if isinstance(theme, Theme):
+        return theme
     name: str = choice_option("theme", theme, tuple(THEMES))
     return THEMES[name]
 
@@ -258,12 +260,12 @@ class Picture:
     """A picture that is being drawn.
 
     Args:
-        theme: "light" or "dark".
+        theme: "light", "dark", or a `Theme`.
         title: what it shows, for readers that can't see it.
         width, height: of the whole.
     """
 
-    def __init__(self, theme: str, title: str, width: float = WIDTH, height: float = HEIGHT) -> None:
+    def __init__(self, theme: str | Theme, title: str, width: float = WIDTH, height: float = HEIGHT) -> None:
         self.theme = find_theme(theme)
         self.title = printable(title)
         self.all = Area("picture", 0.0, 0.0, width, height)

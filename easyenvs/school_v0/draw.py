@@ -199,7 +199,7 @@ def of_snapshot(snapshot: Mapping[str, Any], rules: Rules, seat: int = 0) -> Tab
 def draw(
     view: View,
     *,
-    theme: str = "light",
+    theme: str | svg.Theme = "light",
     last_action: tuple[int, int] | None = None,
     seat: int | None = None,
     names: Sequence[str] | None = None,
@@ -207,9 +207,9 @@ def draw(
 ) -> str:
     """The table as one seat knows it, as SVG. `view` is of one game (plain numbers).
 
-    theme: "light" or "dark". last_action: the seat that acted last, and its action. seat: the viewer's number (None: 0, and
-    the seats are called by their distance). names: what the seats are called, by number. ranks: places in the final
-    order, by number, once the game is over.
+    theme: "light", "dark", or a `Theme`. last_action: the seat that acted last, and its action. seat: the viewer's number
+    (None: 0, and the seats are called by their distance). names: what the seats are called, by number. ranks: places in
+    the final order, by number, once the game is over.
     """
     return picture(
         of_view(view, seat or 0), theme, last_action, svg.seat_names(view.rules.num_players, seat, names), ranks
@@ -220,7 +220,7 @@ def draw_open(
     snapshot: Mapping[str, Any],
     rules: Rules,
     *,
-    theme: str = "light",
+    theme: str | svg.Theme = "light",
     last_action: tuple[int, int] | None = None,
     seat: int = 0,
     names: Sequence[str] | None = None,
@@ -238,7 +238,7 @@ def draw_open(
 
 def picture(
     table: Table,
-    theme: str,
+    theme: str | svg.Theme,
     last_action: tuple[int, int] | None,
     names: Sequence[str],
     ranks: Sequence[float] | None,

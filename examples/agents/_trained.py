@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from easyenvs.core.arrays import Index
+from easyenvs.core.arrays import F64, Index
 from easyenvs.core.policies import Decisions
 from easyenvs.core.weights import NetworkPolicy, WeightsError, load_network
 
@@ -68,3 +68,17 @@ class TrainedPolicy:
                 raise ValueError(f"no agent was trained for {self.game} with {num_players} players; there are {made}")
             self._policies[num_players] = load(path)
         return self._policies[num_players]
+
+
+class TrainedNetworks(TrainedPolicy):
+    """A trained agent whose weights are networks that choose actions: it also says how likely it finds each."""
+
+    def network(self, num_players: int) -> NetworkPolicy:
+        """The network for so many players, which also knows probabilities and values."""
+        network = self.of(num_players)
+        assert isinstance(network, NetworkPolicy)
+        return network
+
+    def probabilities(self, d: Decisions) -> F64:
+        """The network's probability of every action: [M, A]."""
+        return self.network(d.num_players).probabilities(d)

@@ -21,7 +21,7 @@ from easyenvs.core.weights import NetworkPolicy
 from easyenvs.school_v0.cards import JOKER, NUM_CHEATS, Phase
 
 from .._rollouts import Guide
-from .._trained import TrainedPolicy
+from .._trained import TrainedNetworks
 from .heuristic import WEIGHTS, Outlook, worths
 from .heuristic import policy as heuristic
 
@@ -100,16 +100,12 @@ def promise(d: Decisions) -> F64:
     return value
 
 
-_trained: Final = TrainedPolicy("school_v0")
+_trained: Final = TrainedNetworks("school_v0")
 
 
 def _network(players: int) -> NetworkPolicy | None:
     """The trained network for so many players, if one ships."""
-    if not _trained.plays_with(players):
-        return None
-    network = _trained.of(players)
-    assert isinstance(network, NetworkPolicy)
-    return network
+    return _trained.network(players) if _trained.plays_with(players) else None
 
 
 def proposals(d: Decisions) -> F64:

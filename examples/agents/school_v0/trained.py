@@ -1,5 +1,5 @@
 """Trained: a network that learned by self-play (`examples/train_selfplay_ppo.py`); `docs/agents.md` says how."""
 
-from .._trained import TrainedPolicy
+from .._trained import TrainedNetworks
 
-policy = TrainedPolicy("school_v0")
+policy = TrainedNetworks("school_v0")
