@@ -1,0 +1,98 @@
+"""Easy School in a terminal: the table as one seat knows it, as text panels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final
+
+from easyenvs.core.panels import Card, Line, Panel, Panels, Words
+from easyenvs.school_v0.cards import EXAMS, JOKER, NUM_FACE_UP, STRESS, TYPES, Action, type_points
+from easyenvs.school_v0.draw import FACES, FRONT, Seat, Table, action_text, of_view, status_text
+from easyenvs.school_v0.view import View
+
+_MEANING: Final = {Action.DRAW: "turn up the deck's top card", Action.STOP: "no more"}
+
+
+def card(kind: int, count: int = 1) -> Card:
+    """`nerd`, or `nerd ×2`, in its colour."""
+    return Card.of_face(FACES[kind], TYPES[kind] if count == 1 else f"{TYPES[kind]} ×{count}")
+
+
+def panels(view: View, seat: int, names: Sequence[str]) -> Panels:
+    """The table as one seat knows it. `view` is of one game (plain numbers), `seat` its number; names: by number."""
+    table = of_view(view, seat)
+    ends = " ends" if table.is_closing else ""
+    return Panels(
+        game="Easy School",
+        progress=f"semester {min(table.semester, 2)}{ends} · turn of {names[table.turn_player]}",
+        status=status_text(table, names),
+        middle=_middle(table, names),
+        seats=tuple(_seat_panel(of_seat, names[of_seat.number], seat) for of_seat in table.seats),
+        actor=table.actor,
+    )
+
+
+def action_line(action: int) -> Line:
+    """A legal action, with its cards."""
+    if action >= Action.EXAM:
+        kinds, jokers = EXAMS[action - Action.EXAM]
+        return Line(tuple(Card.of_face(FACES[kind], FACES[kind].letter) for kind in (*kinds, *[JOKER] * jokers)))
+    if action >= Action.STRESS:
+        return Line((card(STRESS), Words(f" against the {_ordinal(action - Action.STRESS + 1)} seat on")))
+    if action >= Action.TYPE:
+        return Line((card(action - Action.TYPE),))
+    return Line((Words(_MEANING[Action(action)]),))
+
+
+def move_text(seat: int, action: int, names: Sequence[str]) -> str:
+    """What somebody did."""
+    return action_text((seat, action), names)
+
+
+def _ordinal(number: int) -> str:
+    return {1: "next", 2: "2nd", 3: "3rd"}.get(number, f"{number}th")
+
+
+def _counted(title: str, counts: Sequence[int], kinds: Sequence[int], *, is_tall: bool = False) -> Line:
+    cards = [card(kind, count) for kind, count in zip(kinds, counts, strict=True) if count]
+    return Line((Words(f"{title:<9}", "faint"), *(cards or [Words("none", "faint")])), is_tall and bool(cards))
+
+
+def _letters(title: str, counts: Sequence[int]) -> Line:
+    """By type its letter and how many: for what is only looked up."""
+    items: list[Words | Card] = [Words(f"{title:<9}", "faint")]
+    for kind, count in enumerate(counts):
+        if count:
+            items += [Card.of_face(FACES[kind], FACES[kind].letter), Words(f"{count} ")]
+    return Line(tuple(items) if any(counts) else (items[0], Words("none", "faint")))
+
+
+def _middle(table: Table, names: Sequence[str]) -> Panel:
+    lines = [_counted("pool", table.pool, range(NUM_FACE_UP), is_tall=True)]
+    if any(table.claimed):
+        lines.append(_counted("claimed", table.claimed, range(NUM_FACE_UP)))
+    if table.examinee is not None:
+        lines.append(Line((Words("exam     ", "faint"), Words(f"of {names[table.examinee]}"))))
+    size = sum(table.deck)
+    lines += [_letters("deck", table.deck), _letters("discards", table.discard_pile)]
+    title = f"pool and deck of {size}"
+    if table.odds is not None and size:
+        stress, special = table.odds
+        title += f" · next is stress {stress:.0%}, semester end {special:.0%}"
+    return Panel(title, tuple(lines))
+
+
+def _seat_panel(seat: Seat, name: str, viewer: int) -> Panel:
+    stressed = " · got stress in this turn" if seat.is_named else ""
+    pile: list[Words | Card] = [Words("victory  ", "faint")]
+    for kind, count in enumerate(seat.victory):
+        if count:
+            points = 0 if kind == JOKER else type_points(count)
+            pile += [Card.of_face(FACES[kind], FACES[kind].letter), Words(f"×{count}"), Words(f"={points} ", "faint")]
+    if not any(seat.victory):
+        pile.append(Words("nothing yet", "faint"))
+    lines = [_counted("in front", seat.front, FRONT, is_tall=seat.number == viewer), Line(tuple(pile))]
+    if seat.tops:
+        tops = [Card.of_face(FACES[kind], FACES[kind].letter) for kind in seat.tops]
+        lines.append(Line((Words("its top  ", "faint"), *tops)))
+    return Panel(f"{name} · {seat.score} points{stressed}", tuple(lines), seat.number)
