@@ -63,7 +63,7 @@ def action_line(action: int) -> Line:
     if action < FIRST_PLAY:
         return Line((Words(_MEANING[Action(action)]),))
     pile, number = divmod(action - FIRST_PLAY, NUM_CARDS)
-    return Line((card(number), Words(f" on pile {pile}")))
+    return Line((card(number), Words(f"on pile {pile}")))
 
 
 def move_text(seat: int, action: int, names: Sequence[str]) -> str:

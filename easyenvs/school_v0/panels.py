@@ -13,18 +13,32 @@ from easyenvs.school_v0.view import View
 _MEANING: Final = {Action.DRAW: "turn up the deck's top card", Action.STOP: "no more"}
 
 
+STRESS_FILL: Final = "#56606a"
+"""Stress is black, and so are most terminals."""
+
+
 def card(kind: int, count: int = 1) -> Card:
     """`nerd`, or `nerd ×2`, in its colour."""
-    return Card.of_face(FACES[kind], TYPES[kind] if count == 1 else f"{TYPES[kind]} ×{count}")
+    return _coloured(kind, TYPES[kind] if count == 1 else f"{TYPES[kind]} ×{count}")
+
+
+def letter(kind: int) -> Card:
+    """`N`, in its colour."""
+    return _coloured(kind, FACES[kind].letter)
+
+
+def _coloured(kind: int, label: str) -> Card:
+    return Card(label, STRESS_FILL if kind == STRESS else FACES[kind].fill, FACES[kind].ink)
 
 
 def panels(view: View, seat: int, names: Sequence[str]) -> Panels:
     """The table as one seat knows it. `view` is of one game (plain numbers), `seat` its number; names: by number."""
     table = of_view(view, seat)
     ends = " ends" if table.is_closing else ""
+    whose = names[table.turn_player]
     return Panels(
         game="Easy School",
-        progress=f"semester {min(table.semester, 2)}{ends} · turn of {names[table.turn_player]}",
+        progress=f"semester {min(table.semester, 2)}{ends} · {'your turn' if whose == 'you' else f'turn of {whose}'}",
         status=status_text(table, names),
         middle=_middle(table, names),
         seats=tuple(_seat_panel(of_seat, names[of_seat.number], seat) for of_seat in table.seats),
@@ -36,9 +50,9 @@ def action_line(action: int) -> Line:
     """A legal action, with its cards."""
     if action >= Action.EXAM:
         kinds, jokers = EXAMS[action - Action.EXAM]
-        return Line(tuple(Card.of_face(FACES[kind], FACES[kind].letter) for kind in (*kinds, *[JOKER] * jokers)))
+        return Line(tuple(letter(kind) for kind in (*kinds, *[JOKER] * jokers)))
     if action >= Action.STRESS:
-        return Line((card(STRESS), Words(f" against the {_ordinal(action - Action.STRESS + 1)} seat on")))
+        return Line((card(STRESS), Words(f"against the {_ordinal(action - Action.STRESS + 1)} seat on")))
     if action >= Action.TYPE:
         return Line((card(action - Action.TYPE),))
     return Line((Words(_MEANING[Action(action)]),))
@@ -54,7 +68,7 @@ def _ordinal(number: int) -> str:
 
 
 def _counted(title: str, counts: Sequence[int], kinds: Sequence[int], *, is_tall: bool = False) -> Line:
-    cards = [card(kind, count) for kind, count in zip(kinds, counts, strict=True) if count]
+    cards: list[Words | Card] = [card(kind, count) for kind, count in zip(kinds, counts, strict=True) if count]
     return Line((Words(f"{title:<9}", "faint"), *(cards or [Words("none", "faint")])), is_tall and bool(cards))
 
 
@@ -63,7 +77,7 @@ def _letters(title: str, counts: Sequence[int]) -> Line:
     items: list[Words | Card] = [Words(f"{title:<9}", "faint")]
     for kind, count in enumerate(counts):
         if count:
-            items += [Card.of_face(FACES[kind], FACES[kind].letter), Words(f"{count} ")]
+            items += [letter(kind), Words(f"{count} ")]
     return Line(tuple(items) if any(counts) else (items[0], Words("none", "faint")))
 
 
@@ -88,11 +102,11 @@ def _seat_panel(seat: Seat, name: str, viewer: int) -> Panel:
     for kind, count in enumerate(seat.victory):
         if count:
             points = 0 if kind == JOKER else type_points(count)
-            pile += [Card.of_face(FACES[kind], FACES[kind].letter), Words(f"×{count}"), Words(f"={points} ", "faint")]
+            pile += [letter(kind), Words(f"×{count}"), Words(f"= {points} ", "faint")]
     if not any(seat.victory):
         pile.append(Words("nothing yet", "faint"))
     lines = [_counted("in front", seat.front, FRONT, is_tall=seat.number == viewer), Line(tuple(pile))]
     if seat.tops:
-        tops = [Card.of_face(FACES[kind], FACES[kind].letter) for kind in seat.tops]
+        tops = [letter(kind) for kind in seat.tops]
         lines.append(Line((Words("its top  ", "faint"), *tops)))
     return Panel(f"{name} · {seat.score} points{stressed}", tuple(lines), seat.number)
