@@ -32,7 +32,7 @@ _MEANING: Final = {
     Action.UP: "the direction is UP",
     Action.DOWN: "the direction is DOWN",
     Action.PASS: "no bonus",
-    Action.FLIP: "reverse the direction, draw two",
+    Action.FLIP: "reverse, draw two",
     Action.TURN_0: "turn your Row pile 0",
     Action.TURN_1: "turn your Row pile 1",
 }
@@ -104,21 +104,20 @@ def _by_colour(title: str, numbers: list[int], table: Table) -> Line:
 
 
 def _seat_panel(table: Table, seat: Seat, name: str) -> Panel:
-    note = f", {seat.last_score} in the last round" if table.round else ""
-    title = f"{name} · {seat.total} points{note}"
-    fresh = f", {seat.hand_fresh} of them fresh" if table.reshuffled else ""
+    note = f" · +{seat.last_score}" if table.round else ""
+    title = f"{name} · {seat.total} point{'' if seat.total == 1 else 's'}{note}"
+    fresh = f", {seat.hand_fresh} fresh" if table.reshuffled else ""
     size = f"{seat.hand_size} card{'' if seat.hand_size == 1 else 's'}{fresh}"
-    row: list[Words | Card] = []
-    for number, pile in enumerate(seat.row):
-        row += [Words(f"Row {number}", "faint"), *_row_cards(pile), SPACE]
+    piles = [_row_cards(pile) for pile in seat.row]
     if seat.hand is None:
-        backs = " ".join("▮" * seat.hand_size)
-        hand = Line((Words("hand ", "faint"), Words(backs, "strong"), Words(f"  {size}", "faint")))
-        return Panel(title, (Line(tuple(row[:-1])), hand), seat.number)
-    if not seat.hand:
-        return Panel(title, (Line(tuple(row), is_tall=True), Line((Words("no hand", "faint"),))), seat.number)
-    hand = Line((Words("hand ", "faint"), *map(card, seat.hand)), is_tall=True)
-    return Panel(title, (Line(tuple(row), is_tall=True), hand), seat.number)
+        backs = Words("▮" * seat.hand_size, "strong")
+        hand = Line((Words("hand", "faint"), backs, Words(size, "faint")))
+        return Panel(title, (Line((Words("Row ", "faint"), *piles[0], Words(" "), *piles[1])), hand), seat.number)
+    row = Line((Words("Row 0", "faint"), *piles[0], SPACE, Words("Row 1", "faint"), *piles[1]), is_tall=True)
+    hand = Line(
+        (Words("hand ", "faint"), *(map(card, seat.hand) if seat.hand else [Words("empty", "faint")])), bool(seat.hand)
+    )
+    return Panel(title, (row, hand), seat.number)
 
 
 def _row_cards(pile: RowPile) -> list[Words | Card]:

@@ -43,7 +43,13 @@ NARROWEST_PANEL: Final = 36
 """Columns that another seat's panel has at least, if there is more than one beside each other."""
 TALL_CARD: Final = 6
 """Columns that a tall card has at least."""
+SIDE: Final = (30, 46)
+"""Columns of the moves and the log, at least and at most."""
+HIGH: Final = 32
+"""Rows of a terminal that has room for tall cards."""
 GAME_ACTIONS: Final = ("filter", "undo", "hint", "choose_agent", "rules", "save", "new_game", "quit_game", "quick")
+MOVE_MARGIN: Final = 6
+"""Columns of the list of moves that are border, padding and scroll bar."""
 UNLIMITED: Final = 1000
 """More columns than a move has."""
 TONES: Final = {"plain": "", "faint": "dim", "strong": "bold"}
@@ -123,15 +129,15 @@ def _append(parts: Sequence[Text], item: Words | Card, width: int) -> None:
 
 
 class Lines:
-    """The lines of a panel, for Rich: as wide as there is room."""
+    """The lines of a panel, for Rich: as wide as there is room. is_flat: tall lines are set like all others."""
 
-    def __init__(self, lines: Sequence[Line]) -> None:
-        self.lines = lines
+    def __init__(self, lines: Sequence[Line], *, is_flat: bool) -> None:
+        self.lines = [Line(line.items) for line in lines] if is_flat else list(lines)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         was_tall = False
         for line in self.lines:
-            if was_tall and line.is_tall:
+            if was_tall:
                 yield Text()
             was_tall = line.is_tall
             yield set_line(line, options.max_width)
@@ -224,7 +230,7 @@ class Curtain(Screen[bool]):
 
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("enter,space", "dismiss(True)", "show my table"),
-        Binding("q", "app.quit", "quit"),
+        Binding("q", "app.quit_game", "quit"),
     ]
 
     def __init__(self, name: str) -> None:
@@ -347,11 +353,10 @@ class PlayApp(App[None]):
     .panel.acts { border: round $success; border-title-color: $text-success; }
     #own { border-title-style: bold; }
     #covered { padding: 2 4; color: $text-muted; }
-    #side { width: 42; }
     #moves { height: 3fr; border: round $panel-lighten-2; padding: 0; background: $background; }
     #moves > .option-list--option { padding: 0 1; }
     #moves:focus { border: round $success; }
-    #log { height: 2fr; overflow-y: auto; scrollbar-size-vertical: 1;
+    #log { height: 2fr; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1;
            border: round $panel-lighten-2; padding: 0 1; background: $background; }
     #filter { height: 3; border: round $success; display: none; }
     #filter.shown { display: block; }
@@ -401,6 +406,8 @@ class PlayApp(App[None]):
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """The keys of the game are for its table alone, and not for what lies over it."""
+        if action == "quit_game" and isinstance(self.screen, Curtain):
+            return True
         return action not in GAME_ACTIONS or len(self.screen_stack) == 1
 
     def compose(self) -> ComposeResult:
@@ -427,8 +434,9 @@ class PlayApp(App[None]):
         await self._begin()
 
     async def on_resize(self) -> None:
-        """As many panels beside each other as there is room for."""
+        """As many panels beside each other, and cards as tall, as there is room for."""
         self._arrange()
+        self._show()
 
     async def _begin(self) -> None:
         """Show a new game."""
@@ -445,12 +453,16 @@ class PlayApp(App[None]):
         self.query_one("#moves").focus()
         self._turn()
 
+    def _side(self) -> int:
+        """Columns of the moves and the log."""
+        least, most = SIDE
+        return max(least, min(most, self.size.width * 2 // 5))
+
     def _arrange(self) -> None:
+        self.query_one("#side").styles.width = self._side()
         others = self.query_one("#others", Grid)
-        count = len(others.children)
-        room = self.size.width - 44
-        columns = max(1, min(count, room // NARROWEST_PANEL))
-        others.styles.grid_size_columns = columns
+        columns = (self.size.width - self._side()) // NARROWEST_PANEL
+        others.styles.grid_size_columns = max(1, min(len(others.children), columns))
 
     def _turn(self) -> None:
         """After a decision: whoever is to act acts."""
@@ -469,10 +481,16 @@ class PlayApp(App[None]):
             self.push_screen(Curtain(self._tables.names[session.player]), self._uncover)
             return
         self._show()
+        self._show_own()
 
     def _uncover(self, shown: bool | None) -> None:
         self.viewer = self.session.player
         self._show()
+        self._show_own()
+
+    def _show_own(self) -> None:
+        """If the terminal is too low for the whole table, the own cards matter most."""
+        self.call_after_refresh(self.query_one("#own").scroll_visible, animate=False)
 
     async def _let_policies_play(self) -> None:
         session = self.session
@@ -515,7 +533,7 @@ class PlayApp(App[None]):
         log = self.query_one("#log", RichLog)
         log.clear()
         for _, line in self._news:
-            log.write(_log_text(line))
+            log.write(_log_text(line), scroll_end=True)
 
     # ------------------------------------------------------------------------------------------ showing
 
@@ -548,7 +566,7 @@ class PlayApp(App[None]):
         widget.display = bool(panel.lines)
         widget.border_title = escape(panel.title)
         widget.set_class(panel.seat is not None and panel.seat == panels.actor, "acts")
-        widget.update(Lines(panel.lines))
+        widget.update(Lines(panel.lines, is_flat=self.size.height < HIGH))
 
     def _show_status(self, text: str) -> None:
         session, names = self.session, self._tables.names
@@ -598,12 +616,13 @@ class PlayApp(App[None]):
             text.append("★ " if hint.action == action else "  ", "bold")
             if hint.probabilities is not None:
                 text.append(f"{hint.probabilities[action]:>4.0%} ", "bold")
-        name = legal[action]
-        line = self._tables.action_line(action)
-        text.append(name if line is None else f"{name:<{max(map(cell_len, legal.values()))}}  ")
+        name, line = legal[action], self._tables.action_line(action)
         if line is not None:
-            text.append_text(set_line(line, UNLIMITED))
-        return text
+            meaning = set_line(line, UNLIMITED)
+            column = max(map(cell_len, legal.values()))
+            if text.cell_len + column + 2 + meaning.cell_len <= self._side() - MOVE_MARGIN:
+                return text.append(f"{name:<{column}}  ").append_text(meaning)
+        return text.append(name)
 
     # ------------------------------------------------------------------------------------------ moves
 
@@ -725,21 +744,27 @@ class PlayApp(App[None]):
             self._write(Path(name))
 
     def _write(self, path: Path) -> bool:
+        """Write all games of this sitting, and say so; whether it could be done."""
+        failure = self._failure_of_writing(path)
+        if failure is None:
+            self.notify(f"saved in {path}", markup=False)
+        else:
+            self.notify(failure, severity="error", markup=False)
+        return failure is None
+
+    def _failure_of_writing(self, path: Path) -> str | None:
         """Write all games of this sitting; a file that is not this program's stays as it is."""
         records = [*self._earlier, self.session.record()]
         try:
             with path.open("wb" if path == self._own_file else "xb") as file:
                 write_records(file, records)
         except FileExistsError:
-            self.notify(f"{path} exists: choose another name", severity="error", markup=False)
-            return False
+            return f"{path} exists: choose another name"
         except OSError as error:
-            self.notify(f"{path} can't be written: {error.strerror}", severity="error", markup=False)
-            return False
+            return f"{path} can't be written: {error.strerror}"
         self.path = self._own_file = path
         self._saved = len(self.session.moves)
-        self.notify(f"saved in {path}", markup=False)
-        return True
+        return None
 
     def action_new_game(self) -> None:
         """Begin a new game."""
@@ -771,6 +796,11 @@ class PlayApp(App[None]):
             self.exit()
         else:
             self.push_screen(Question("Quit without saving the record?"), self._quit)
+
+    async def action_quit(self) -> None:
+        """End the program whatever is on the screen (Ctrl+Q)."""
+        failure = None if self.path is None else self._failure_of_writing(self.path)
+        self.exit(return_code=int(failure is not None), message=failure)
 
     def _quit(self, leave: bool | None) -> None:
         if leave:

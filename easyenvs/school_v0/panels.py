@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from typing import Final
 
 from easyenvs.core.panels import Card, Line, Panel, Panels, Words
-from easyenvs.school_v0.cards import EXAMS, JOKER, NUM_FACE_UP, STRESS, TYPES, Action, type_points
+from easyenvs.school_v0.cards import EXAMS, JOKER, NUM_FACE_UP, NUM_TYPES, STRESS, TYPES, Action, type_points
 from easyenvs.school_v0.draw import FACES, FRONT, Seat, Table, action_text, of_view, status_text
 from easyenvs.school_v0.view import View
 
 _MEANING: Final = {Action.DRAW: "turn up the deck's top card", Action.STOP: "no more"}
 
 
+ALL: Final = range(NUM_TYPES)
 STRESS_FILL: Final = "#56606a"
 """Stress is black, and so are most terminals."""
 
@@ -22,9 +23,9 @@ def card(kind: int, count: int = 1) -> Card:
     return _coloured(kind, TYPES[kind] if count == 1 else f"{TYPES[kind]} ×{count}")
 
 
-def letter(kind: int) -> Card:
-    """`N`, in its colour."""
-    return _coloured(kind, FACES[kind].letter)
+def letter(kind: int, count: int = 1) -> Card:
+    """`N`, or `N ×2`, in its colour."""
+    return _coloured(kind, FACES[kind].letter if count == 1 else f"{FACES[kind].letter} ×{count}")
 
 
 def _coloured(kind: int, label: str) -> Card:
@@ -67,28 +68,26 @@ def _ordinal(number: int) -> str:
     return {1: "next", 2: "2nd", 3: "3rd"}.get(number, f"{number}th")
 
 
-def _counted(title: str, counts: Sequence[int], kinds: Sequence[int], *, is_tall: bool = False) -> Line:
+def _named(title: str, counts: Sequence[int], kinds: Sequence[int], *, is_tall: bool = False) -> Line:
+    """Cards with their names."""
     cards: list[Words | Card] = [card(kind, count) for kind, count in zip(kinds, counts, strict=True) if count]
     return Line((Words(f"{title:<9}", "faint"), *(cards or [Words("none", "faint")])), is_tall and bool(cards))
 
 
-def _letters(title: str, counts: Sequence[int]) -> Line:
-    """By type its letter and how many: for what is only looked up."""
-    items: list[Words | Card] = [Words(f"{title:<9}", "faint")]
-    for kind, count in enumerate(counts):
-        if count:
-            items += [letter(kind), Words(f"{count} ")]
-    return Line(tuple(items) if any(counts) else (items[0], Words("none", "faint")))
+def _lettered(title: str, counts: Sequence[int], kinds: Sequence[int]) -> Line:
+    """Cards with their letters: in less room."""
+    cards: list[Words | Card] = [letter(kind, count) for kind, count in zip(kinds, counts, strict=True) if count]
+    return Line((Words(f"{title:<9}", "faint"), *(cards or [Words("none", "faint")])))
 
 
 def _middle(table: Table, names: Sequence[str]) -> Panel:
-    lines = [_counted("pool", table.pool, range(NUM_FACE_UP), is_tall=True)]
+    lines = [_named("pool", table.pool, range(NUM_FACE_UP), is_tall=True)]
     if any(table.claimed):
-        lines.append(_counted("claimed", table.claimed, range(NUM_FACE_UP)))
+        lines.append(_named("claimed", table.claimed, range(NUM_FACE_UP)))
     if table.examinee is not None:
-        lines.append(Line((Words("exam     ", "faint"), Words(f"of {names[table.examinee]}"))))
+        lines.append(Line((Words("exam     ", "faint"), Words(f"taken by {names[table.examinee]}"))))
     size = sum(table.deck)
-    lines += [_letters("deck", table.deck), _letters("discards", table.discard_pile)]
+    lines += [_lettered("deck", table.deck, ALL), _lettered("discards", table.discard_pile, ALL)]
     title = f"pool and deck of {size}"
     if table.odds is not None and size:
         stress, special = table.odds
@@ -98,15 +97,20 @@ def _middle(table: Table, names: Sequence[str]) -> Panel:
 
 def _seat_panel(seat: Seat, name: str, viewer: int) -> Panel:
     stressed = " · got stress in this turn" if seat.is_named else ""
-    pile: list[Words | Card] = [Words("victory  ", "faint")]
-    for kind, count in enumerate(seat.victory):
-        if count:
-            points = 0 if kind == JOKER else type_points(count)
-            pile += [letter(kind), Words(f"×{count}"), Words(f"= {points} ", "faint")]
-    if not any(seat.victory):
-        pile.append(Words("nothing yet", "faint"))
-    lines = [_counted("in front", seat.front, FRONT, is_tall=seat.number == viewer), Line(tuple(pile))]
+    title = f"{name} · {seat.score} point{'' if seat.score == 1 else 's'}{stressed}"
+    if seat.number == viewer:
+        pile: list[Words | Card] = [Words("victory  ", "faint")]
+        for kind, count in enumerate(seat.victory):
+            if count:
+                points = 0 if kind == JOKER else type_points(count)
+                pile += [letter(kind, count), Words(f"= {points} ", "faint")]
+        victory = Line((*pile, *([] if any(seat.victory) else [Words("none", "faint")])))
+        lines = [_named("in front", seat.front, FRONT, is_tall=True), victory]
+    else:
+        lines = [
+            _lettered("in front", seat.front, FRONT),
+            _lettered("victory", seat.victory, range(NUM_FACE_UP)),
+        ]
     if seat.tops:
-        tops = [letter(kind) for kind in seat.tops]
-        lines.append(Line((Words("its top  ", "faint"), *tops)))
-    return Panel(f"{name} · {seat.score} points{stressed}", tuple(lines), seat.number)
+        lines.append(Line((Words("its top  ", "faint"), *map(letter, seat.tops))))
+    return Panel(title, tuple(lines), seat.number)
