@@ -43,6 +43,10 @@ def _refused(reason: object) -> typer.BadParameter:
     return typer.BadParameter(str(reason))
 
 
+def _is_terminal() -> bool:
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
 def play(
     game: Annotated[str, typer.Argument(metavar="GAME", help="The game, such as peasy_v0.")],
     seats: Annotated[
@@ -71,7 +75,7 @@ def play(
         app = PlayApp(session, hint=hint, save=save)
     except (ValueError, TypeError, OSError) as error:
         raise _refused(error) from error
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+    if not _is_terminal():
         raise _refused("to play needs a terminal: input and output may not be redirected")
     app.run()
     raise typer.Exit(app.return_code or 0)
