@@ -15,7 +15,7 @@ SIZE: Final = (118, 36)
 SHOTS: Final = {
     # file: game, seats, seed, own decisions before it, keys pressed then
     "play-peasy_v0": ("peasy_v0", ("human", "heuristic", "greedy"), 11, 14, ("h",)),
-    "play-school_v0": ("school_v0", ("human", "heuristic", "greedy"), 4, 24, ("h",)),
+    "play-school_v0": ("school_v0", ("human", "heuristic", "greedy"), 4, 43, ("h",)),
     "play-rules": ("peasy_v0", ("human", "heuristic"), 11, 0, ("r",)),
 }
 

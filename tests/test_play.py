@@ -301,7 +301,7 @@ def test_every_action_has_its_words(game: str) -> None:
     panels = importlib.import_module(f"{definition.package}.panels")
     names = ["ann", "bob", "cem", "dag", "eva", "fay"]
     for action in range(len(definition.notation.ACTION_NAMES)):
-        assert panels.action_line(action).items
+        assert panels.action_line(0, action, names).items
         assert "ann" in panels.move_text(0, action, names)
 
 
@@ -354,7 +354,7 @@ def run(
 
 async def settle(app: PlayApp, pilot: Pilot[Any]) -> None:
     """Until the policies have played, and everything is drawn."""
-    for _ in range(4):  # an event leads to a message to the parent, this one to a worker, and so on
+    for _ in range(3):  # an event leads to a message to the parent, this one to a worker, and so on
         await pilot.pause(0)
         await app.workers.wait_for_complete()
     await pilot.pause(0)
@@ -363,7 +363,8 @@ async def settle(app: PlayApp, pilot: Pilot[Any]) -> None:
 async def press(app: PlayApp, pilot: Pilot[Any], *keys: str) -> None:
     for key in keys:
         await pilot.press(key)
-        await settle(app, pilot)
+        await pilot.pause(0)
+    await settle(app, pilot)
 
 
 def text_of(widget: Any) -> str:
@@ -398,12 +399,14 @@ def turns(count: int = 10_000) -> Iterator[int]:
 
 
 @pytest.mark.parametrize(
-    ("game", "rules"), [("peasy_v0", {"num_rounds": 1}), ("school_v0", {"stack": "auto"})], ids=GAMES
+    ("game", "agents", "rules"),
+    [("peasy_v0", ["greedy"], {"num_rounds": 1}), ("school_v0", ["greedy"] * 5, {"stack": "auto"})],
+    ids=GAMES,
 )
-def test_a_whole_game_by_keys(game: str, rules: dict[str, Any], tmp_path: Path) -> None:
+def test_a_whole_game_by_keys(game: str, agents: list[str], rules: dict[str, Any], tmp_path: Path) -> None:
     """Arrows and Enter, numbers, hints, undo; the record is saved when the game ends."""
     file = tmp_path / "game.jsonl"
-    session = Session(game, [HUMAN, "greedy"], seed=6, **rules)
+    session = Session(game, [HUMAN, *agents], seed=6, **rules)
 
     async def script(app: PlayApp, pilot: Pilot[Any]) -> None:
         for turn in turns():
@@ -439,7 +442,7 @@ def test_a_whole_game_by_keys(game: str, rules: dict[str, Any], tmp_path: Path) 
         await press(app, pilot, "q")
         assert app.return_code == 0
 
-    run(session, script, save=file)
+    run(session, script, save=file, size=(80, 24))
     assert session.over and session.ranks is not None
     (record,) = easyenvs.read_records(file)
     assert record == session.record() and easyenvs.replay(record)
@@ -495,7 +498,7 @@ def test_the_curtain_between_two_humans() -> None:
     async def script(app: PlayApp, pilot: Pilot[Any]) -> None:
         nonlocal curtains
         last = None
-        for _ in turns(30):
+        for _ in turns(20):
             if session.over:
                 break
             if session.player == last:

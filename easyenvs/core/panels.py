@@ -1,6 +1,10 @@
 """The table as text panels: what a game's module `panels` gives to interfaces that set it in characters.
 
-A game says what stands in which panel; how a card looks in a terminal is the interface's affair.
+A game says what stands in which panel; how a card looks in a terminal is the interface's affair. The module has
+
+    panels(view, seat, names) -> Panels       the table as this seat knows it; `view` is of one game, `names` are by seat
+    action_line(seat, action, names) -> Line  what an action would do, beside its name
+    move_text(seat, action, names) -> str     what it has done
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ def panels(view: View, seat: int, names: Sequence[str]) -> Panels:
     )
 
 
-def action_line(action: int) -> Line:
-    """A legal action, with its cards."""
+def action_line(seat: int, action: int, names: Sequence[str]) -> Line:
+    """What an action would do, with its cards."""
     if action < FIRST_PLAY:
         return Line((Words(_MEANING[Action(action)]),))
     pile, number = divmod(action - FIRST_PLAY, NUM_CARDS)

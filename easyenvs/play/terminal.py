@@ -180,9 +180,9 @@ class Table:
         own = Panel(self.names[seat], lines, seat)
         return Panels(self.game.id, f"{len(session.moves)} decisions", status, Panel("", ()), (own,), actor)
 
-    def action_line(self, action: int) -> Line | None:
-        """What an action means, beside its name."""
-        line: Line | None = None if self._module is None else self._module.action_line(action)
+    def action_line(self, seat: int, action: int) -> Line | None:
+        """What an action would do, beside its name."""
+        line: Line | None = None if self._module is None else self._module.action_line(seat, action, self.names)
         return line
 
     def move_text(self, seat: int, action: int) -> str:
@@ -588,38 +588,42 @@ class PlayApp(App[None]):
 
     def _show_moves(self) -> None:
         moves = self.query_one("#moves", OptionList)
-        legal = self._legal()
+        legal, seat = self._legal(), self.viewer
         if not legal:  # what was typed was about another decision
             self._close_filter()
         words = self.query_one("#filter", Filter).value.lower().split()
-        lines = {action: self._tables.action_line(action) for action in legal}
+        lines = {} if seat is None else {action: self._tables.action_line(seat, action) for action in legal}
         self._shown = [
             action
             for action, name in legal.items()
             if all(word in f"{name} {_plain(lines[action])}".lower() for word in words)
         ]
+        column = max(map(cell_len, legal.values()), default=0)
         moves.clear_options()
-        moves.add_options([Option(self._move_text(place, action, legal)) for place, action in enumerate(self._shown)])
+        moves.add_options(
+            [
+                Option(self._move_text(place, action, legal[action], column, lines[action]))
+                for place, action in enumerate(self._shown)
+            ]
+        )
         moves.border_title = "your moves" if legal else "moves"
         moves.border_subtitle = f"{len(self._shown)} of {len(legal)}" if words else ""
         if self._shown:
-            hinted = self._hint is not None and self._hint.action in self._shown
-            moves.highlighted = self._shown.index(self._hint.action) if self._hint is not None and hinted else 0
+            hinted = self._hint.action if self._hint is not None else None
+            moves.highlighted = self._shown.index(hinted) if hinted in self._shown else 0
 
-    def _move_text(self, place: int, action: int, legal: dict[int, str]) -> Text:
-        """A move in the list: its key, its name, the hint's mark and probability, and what it means."""
+    def _move_text(self, place: int, action: int, name: str, column: int, line: Line | None) -> Text:
+        """A move in the list: its key, the hint's mark and probability, its name, and what it would do if that fits."""
         hint = self._hint
         key = QUICK_KEYS[place] if place < len(QUICK_KEYS) else " "
-        text = Text(no_wrap=True, overflow="ellipsis")
+        text = Text()
         text.append(f"{key} ", "dim")
         if hint is not None:
             text.append("★ " if hint.action == action else "  ", "bold")
             if hint.probabilities is not None:
                 text.append(f"{hint.probabilities[action]:>4.0%} ", "bold")
-        name, line = legal[action], self._tables.action_line(action)
         if line is not None:
             meaning = set_line(line, UNLIMITED)
-            column = max(map(cell_len, legal.values()))
             if text.cell_len + column + 2 + meaning.cell_len <= self._side() - MOVE_MARGIN:
                 return text.append(f"{name:<{column}}  ").append_text(meaning)
         return text.append(name)

@@ -47,13 +47,13 @@ def panels(view: View, seat: int, names: Sequence[str]) -> Panels:
     )
 
 
-def action_line(action: int) -> Line:
-    """A legal action, with its cards."""
+def action_line(seat: int, action: int, names: Sequence[str]) -> Line:
+    """What an action would do, with its cards."""
     if action >= Action.EXAM:
         kinds, jokers = EXAMS[action - Action.EXAM]
         return Line(tuple(letter(kind) for kind in (*kinds, *[JOKER] * jokers)))
     if action >= Action.STRESS:
-        return Line((card(STRESS), Words(f"against the {_ordinal(action - Action.STRESS + 1)} seat on")))
+        return Line((card(STRESS), Words(f"against {names[(seat + action - Action.STRESS + 1) % len(names)]}")))
     if action >= Action.TYPE:
         return Line((card(action - Action.TYPE),))
     return Line((Words(_MEANING[Action(action)]),))
@@ -62,10 +62,6 @@ def action_line(action: int) -> Line:
 def move_text(seat: int, action: int, names: Sequence[str]) -> str:
     """What somebody did."""
     return action_text((seat, action), names)
-
-
-def _ordinal(number: int) -> str:
-    return {1: "next", 2: "2nd", 3: "3rd"}.get(number, f"{number}th")
 
 
 def _named(title: str, counts: Sequence[int], kinds: Sequence[int], *, is_tall: bool = False) -> Line:
