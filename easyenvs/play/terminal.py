@@ -89,16 +89,17 @@ def _is_space(item: Words | Card) -> bool:
     return isinstance(item, Words) and not item.text.strip()
 
 
-def set_line(line: Line, room: int) -> Text:
-    """A line of a panel in so many columns."""
+def set_line(line: Line, room: int, *, is_flat: bool = False) -> Text:
+    """A line of a panel in so many columns. is_flat: tall cards are no taller than others."""
     items = line.items
-    widths = [_width(item, is_tall=line.is_tall) for item in items]
+    is_tall = line.is_tall and not is_flat
+    widths = [_width(item, is_tall=is_tall) for item in items]
     # What comes after the title of the line stands under what came first.
     indent = widths[0] + 1 if isinstance(items[0], Words) and len(items) > 1 else 0
     set_rows: list[Text] = []
     for number, row in enumerate(_rows(line, widths, room, indent)):
-        parts = [Text(), Text(), Text()] if line.is_tall else [Text()]
-        if number and line.is_tall:
+        parts = [Text(), Text(), Text()] if is_tall else [Text()]
+        if number and is_tall:
             set_rows.append(Text())
         for place, index in enumerate(row):
             space = 1 if place else indent * (number > 0)
@@ -129,18 +130,18 @@ def _append(parts: Sequence[Text], item: Words | Card, width: int) -> None:
 
 
 class Lines:
-    """The lines of a panel, for Rich: as wide as there is room. is_flat: tall lines are set like all others."""
+    """The lines of a panel, for Rich: as wide as there is room. is_flat: no card is tall."""
 
     def __init__(self, lines: Sequence[Line], *, is_flat: bool) -> None:
-        self.lines = [Line(line.items) for line in lines] if is_flat else list(lines)
+        self.lines, self.is_flat = lines, is_flat
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
         was_tall = False
         for line in self.lines:
             if was_tall:
                 yield Text()
-            was_tall = line.is_tall
-            yield set_line(line, options.max_width)
+            was_tall = line.is_tall and not self.is_flat
+            yield set_line(line, options.max_width, is_flat=self.is_flat)
 
 
 # ------------------------------------------------------------------------------------------------- what a game offers
@@ -241,7 +242,8 @@ class Curtain(Screen[bool]):
         """Nothing of the game is on it."""
         with Vertical(classes="box"):
             yield Label(Text(f"It is the turn of {self.called}."), classes="strong")
-            yield Label("Everyone else: please look away. Press Enter to show the table.")
+            yield Label("Everyone else, please look away.")
+            yield Label("Enter shows the table.")
         yield Footer()
 
 
@@ -347,17 +349,19 @@ class PlayApp(App[None]):
     #status { height: auto; padding: 0 1; background: $surface; color: $text; text-style: bold; }
     #status.yours { background: $success-muted; color: $text-success; }
     #status.failed { background: $error-muted; color: $text-error; }
+    #table, #rules { scrollbar-size-vertical: 1; }
     #table { width: 1fr; padding: 0 1; }
     #others { height: auto; grid-rows: auto; grid-gutter: 0 1; }
-    .panel { height: auto; border: round $panel-lighten-2; border-title-color: $text-muted; padding: 0 1; }
+    .panel, #moves, #log { border-title-color: $text-muted; border-subtitle-color: $text-muted; }
+    .panel { height: auto; border: round $foreground 30%; padding: 0 1; }
     .panel.acts { border: round $success; border-title-color: $text-success; }
     #own { border-title-style: bold; }
     #covered { padding: 2 4; color: $text-muted; }
-    #moves { height: 3fr; border: round $panel-lighten-2; padding: 0; background: $background; }
+    #moves { height: 3fr; border: round $foreground 30%; padding: 0; background: $background; }
     #moves > .option-list--option { padding: 0 1; }
     #moves:focus { border: round $success; }
     #log { height: 2fr; overflow-y: auto; overflow-x: hidden; scrollbar-size-vertical: 1;
-           border: round $panel-lighten-2; padding: 0 1; background: $background; }
+           border: round $foreground 30%; padding: 0 1; background: $background; }
     #filter { height: 3; border: round $success; display: none; }
     #filter.shown { display: block; }
     Curtain, Question, AskName, ChooseAgent { align: center middle; }
@@ -378,7 +382,7 @@ class PlayApp(App[None]):
         Binding("r,f1", "rules", "rules", key_display="r"),
         Binding("s", "save", "save"),
         Binding("n", "new_game", "new"),
-        Binding("t", "theme", "light/dark"),
+        Binding("t", "theme", "light/dark", show=False),
         Binding("q", "quit_game", "quit"),
         *(Binding(key, f"quick({place})", show=False) for place, key in enumerate(QUICK_KEYS)),
     ]
@@ -500,7 +504,7 @@ class PlayApp(App[None]):
             move = await self._think(session.advance)
             if move is not None:
                 self._tell(self._tables.move_text(move.seat, move.action), before)
-            if not session.human_to_act:
+            if self.pace > 0 and not session.human_to_act:  # else nobody could look at it
                 self._show()
         self._turn()
 

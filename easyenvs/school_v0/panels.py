@@ -10,7 +10,7 @@ from easyenvs.school_v0.cards import EXAMS, JOKER, NUM_FACE_UP, NUM_TYPES, STRES
 from easyenvs.school_v0.draw import FACES, FRONT, Seat, Table, action_text, of_view, status_text
 from easyenvs.school_v0.view import View
 
-_MEANING: Final = {Action.DRAW: "turn up the deck's top card", Action.STOP: "no more"}
+_MEANING: Final = {Action.DRAW: "the deck's top card", Action.STOP: "no more"}
 
 
 ALL: Final = range(NUM_TYPES)
@@ -53,7 +53,7 @@ def action_line(seat: int, action: int, names: Sequence[str]) -> Line:
         kinds, jokers = EXAMS[action - Action.EXAM]
         return Line(tuple(letter(kind) for kind in (*kinds, *[JOKER] * jokers)))
     if action >= Action.STRESS:
-        return Line((card(STRESS), Words(f"against {names[(seat + action - Action.STRESS + 1) % len(names)]}")))
+        return Line((letter(STRESS), Words(f"against {names[(seat + action - Action.STRESS + 1) % len(names)]}")))
     if action >= Action.TYPE:
         return Line((card(action - Action.TYPE),))
     return Line((Words(_MEANING[Action(action)]),))
