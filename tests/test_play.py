@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import easyenvs
-from easyenvs.core.policies import load_policy
+from easyenvs.core.policies import agent_names, load_policy
 from easyenvs.play import HUMAN, PolicyError, Session
 
 pytest.importorskip("textual")
@@ -609,18 +609,22 @@ def test_new_game_and_saving_under_a_name(tmp_path: Path) -> None:
 
 
 def test_the_hints_of_any_agent() -> None:
+    """Those that ship, the random one, and the one that was named; one that fails is told, and the game goes on."""
     session = until_human(Session("peasy_v0", [HUMAN, "greedy"], seed=2))
+    named = f"{__name__}:failing"
 
     async def script(app: PlayApp, pilot: Pilot[Any]) -> None:
-        assert app.agents == ["greedy", "heuristic", "trained", "random"] and app.hint_agent == "greedy"
+        assert app.agents == [named, *agent_names(session.game), "random"] and app.hint_agent == named
+        await press(app, pilot, "h")
+        assert "★" not in table_of(app) and session.fault is None
+        await press(app, pilot, "H", "escape")
+        assert app.hint_agent == named
         await press(app, pilot, "H", "end", "enter")
         assert app.hint_agent == "random" and "★" in table_of(app)
-        await press(app, pilot, "H", "escape", "H", "home", "down", "down", "enter")  # none was trained for two here
-        assert app.hint_agent == "trained" and session.fault is None
         await press(app, pilot, "1")
-        assert app.is_running
+        assert session.moves and "★" not in table_of(app)
 
-    run(session, script, hint="greedy")
+    run(session, script, hint=named)
 
 
 def test_probabilities_of_a_hint_are_shown(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -695,6 +699,28 @@ def test_a_game_without_panels_shows_its_text(monkeypatch: pytest.MonkeyPatch) -
         assert len(session.moves) > 0
 
     run(session, script)
+
+
+@pytest.mark.parametrize("seats", [["human", "[b]x", "[b]x"], ["human", "/a/[red]y.npz", "m:z"]])
+def test_names_are_shown_as_they_are(seats: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """No name is taken for markup, and a path or a module is left out."""
+    monkeypatch.setattr("easyenvs.play.session.load_policy", lambda name, game: load_policy("greedy", game))
+    session = until_human(Session("peasy_v0", seats, seed=2))
+
+    async def script(app: PlayApp, pilot: Pilot[Any]) -> None:
+        expected = ["[b]x 1", "[b]x 2"] if seats[1] == seats[2] else ["[red]y.npz", "z"]
+        assert terminal.called(session) == ["you", *expected]
+        shown = [str(app.query("#others Static")[place].render_lines(Region(0, 0, 40, 1))[0].text) for place in (0, 1)]
+        for name, title in zip(expected, shown, strict=True):
+            assert f" {name} · " in title
+
+    run(session, script)
+
+
+def test_the_pictures_in_the_docs_need_no_network() -> None:
+    for name in ("play-peasy_v0", "play-school_v0", "play-rules"):
+        picture = (ROOT / "docs" / "images" / f"{name}.svg").read_text(encoding="utf-8")
+        assert "@font-face" not in picture and not re.findall(r"url\((?!#)|href", picture)
 
 
 # ------------------------------------------------------------------------------------------------- the command

@@ -196,7 +196,7 @@ class Table:
 
 def called(session: Session) -> list[str]:
     """What the seats are called: "you", if there is one human; names that occur twice get their seat's number."""
-    kinds = [session.seat_name(seat).rpartition(":")[2] for seat in range(session.num_players)]
+    kinds = [Path(session.seat_name(seat).rpartition(":")[2]).name for seat in range(session.num_players)]
     names = [f"{kind} {seat}" if kinds.count(kind) > 1 else kind for seat, kind in enumerate(kinds)]
     if len(session.humans) == 1:
         names[session.humans[0]] = "you"
