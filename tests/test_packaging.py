@@ -78,7 +78,7 @@ def test_a_bare_install_imports_and_plays(installed: Path, tmp_path: Path) -> No
     """None of the extras is imported, or needed."""
     code = """
 import sys
-EXTRAS = {"torch", "pygame", "resvg_py", "stable_baselines3", "sb3_contrib", "matplotlib", "rich", "typer"}
+EXTRAS = {"torch", "pygame", "resvg_py", "stable_baselines3", "sb3_contrib", "matplotlib", "rich", "typer", "textual"}
 EXTRAS |= {"pytest", "hypothesis", "PIL"}
 class Refuse:
     def find_spec(self, name, path=None, target=None):

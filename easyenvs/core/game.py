@@ -9,6 +9,9 @@ A game is a package named `NAME_vN` with these modules; discovery finds it, noth
     encode.py     `features(rules)`: what observations hold; `state_slices(rules)` and `encode_state(position, rules)`
     draw.py       `draw(view, *, theme, last_action, seat, names, ranks)` and `draw_open(snapshot, rules, *, …)`: pictures as
                   SVG, theme "light", "dark" or a core.svg.Theme; optional, without it there is text alone
+    panels.py     `panels(view, seat, names)`, `action_line(seat, action, names)`, `move_text(seat, action, names)`: the table in
+                  a terminal, as core.panels says; optional, without it `view_text` is shown
+    rules.md      the rules as Markdown, for people who play; optional
     notation.py   ACTION_NAMES, ACTION_GROUPS (for the docs), action_name, parse_action, view_text; REQUIRED_KEYS,
                   OPTIONAL_KEYS and checked_position: what a snapshot holds; and, if you like, rotate_seats (for the
                   conformance kit) and PLAYTHROUGH_OPTIONS
