@@ -1,0 +1,1 @@
+"""A game that humans and policies play together, and the interfaces for it."""
