@@ -168,7 +168,7 @@ class _Addresses:
         theme = request.query_params.get("theme", "light")
         if theme not in THEMES:
             raise Refusal(400, "bad_theme", f"theme={theme!r} is not accepted: it must be one of {', '.join(THEMES)}")
-        return Response(await run_sync(self._table(request).picture, theme), media_type="image/svg+xml")
+        return Response(await run_sync(self._table(request).shown.picture, theme), media_type="image/svg+xml")
 
     async def act(self, request: Request) -> Response:
         table, asked = self._table(request), await _body(request, "version", "action")

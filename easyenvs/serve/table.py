@@ -1,8 +1,8 @@
 """One game at the server: its session, what its page may know, and the opponents' thread.
 
-Every decision publishes a new `Shown`, a picture of the game as the human's seat knows it, with the next version. Pages read
-what is published and never wait for a policy; whatever changes the game holds the table's lock, so one game's slow
-policy delays no other game.
+Every decision publishes a new `Shown`, the game as the human's seat knows it, with the next version. Pages read what is
+published and never wait for a policy; whatever changes the game holds the table's lock, so one game's slow policy
+delays no other game.
 """
 
 from __future__ import annotations
@@ -12,14 +12,15 @@ import re
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from io import StringIO
 from typing import Any, Final
 from xml.etree import ElementTree
 
 from easyenvs.core.errors import IllegalActionError
-from easyenvs.play.session import HUMAN, PolicyError, Session
-from easyenvs.records import write_records
+from easyenvs.play.session import HUMAN, Move, PolicyError, Session
+from easyenvs.records import Fault, write_records
 from easyenvs.serve.errors import Refusal
 from easyenvs.serve.menu import Offer
 
@@ -30,19 +31,83 @@ _TARGET: Final = re.compile(r"(.+)>(.+)")
 
 @dataclass(frozen=True)
 class Shown:
-    """What a page is given of a game.
+    """A position as the human's seat knows it. What is drawn and told of it is made when somebody asks.
 
     Attributes:
+        table: the game's.
         version: counts the changes of the game, from 1.
-        state: plain values for JSON.
-        view, last_action, ranks: what the picture is drawn from.
+        view: what the seat may know.
+        player: the seat to act; None once the game is over.
+        legal: the names of the human's legal actions; none in an opponent's turn.
+        moves: all that has been played.
+        scores, ranks: by seat; ranks are None unless the game has been played to its end.
+        fault: the seat whose policy has failed, and why, if that is how the game ended.
+        can_undo: whether there is a decision to take back.
     """
 
+    table: Table
     version: int
-    state: dict[str, Any]
     view: Any
-    last_action: tuple[int, int] | None
+    player: int | None
+    legal: tuple[str, ...]
+    moves: tuple[Move, ...]
+    scores: list[int]
     ranks: list[float] | None
+    fault: Fault | None
+    can_undo: bool
+    _pictures: dict[str, str] = field(default_factory=dict, repr=False)
+
+    @property
+    def thinking(self) -> bool:
+        """Whether an opponent is to act."""
+        return self.player is not None and self.player != self.table.seat
+
+    def picture(self, theme: str) -> str:
+        """The table as SVG."""
+        if theme not in self._pictures:
+            table, draw = self.table, self.table.offer.game.draw
+            assert draw is not None
+            last_action = (self.moves[-1].seat, self.moves[-1].action) if self.moves else None
+            self._pictures[theme] = draw.draw(
+                self.view, theme=theme, last_action=last_action, seat=table.seat, names=table.names, ranks=self.ranks
+            )
+        return self._pictures[theme]
+
+    @cached_property
+    def state(self) -> dict[str, Any]:
+        """Plain values for JSON."""
+        table = self.table
+        # A picture's title says in a sentence where the game stands, whichever game it is.
+        title = ElementTree.fromstring(self.picture("light")).findtext(_TITLE, "")
+        where, _, status = title.partition(": ")
+        seats = [
+            {
+                "name": name,
+                "policy": table.seats[seat],
+                "score": self.scores[seat],
+                "rank": None if self.ranks is None else self.ranks[seat],
+                "acts": seat == self.player,
+            }
+            for seat, name in enumerate(table.names)
+        ]
+        return {
+            "id": table.id,
+            "version": self.version,
+            "game": table.offer.game.id,
+            "title": table.offer.title,
+            "you": table.seat,
+            "seats": seats,
+            "where": where,
+            "status": status,
+            "text": table.offer.game.notation.view_text(self.view),
+            "groups": grouped(self.legal),
+            "log": [{"seat": move.seat, "name": move.name} for move in self.moves],
+            "over": self.player is None,
+            "thinking": self.thinking,
+            "fault": None if self.fault is None else {"seat": self.fault.seat, "reason": self.fault.reason},
+            "can_undo": self.can_undo,
+            "hints": list(table.offer.policies),
+        }
 
 
 class Table:
@@ -76,10 +141,6 @@ class Table:
     def shown(self) -> Shown:
         """What was published last."""
         return self._shown
-
-    def picture(self, theme: str) -> str:
-        """The table as the human's seat knows it, as SVG."""
-        return self._draw(self._shown.view, self._shown.last_action, self._shown.ranks, theme)
 
     def summary(self) -> dict[str, Any]:
         """A line for a list of games."""
@@ -184,7 +245,7 @@ class Table:
             raise Refusal(409, "not_your_turn", "an opponent is to act")
 
     def _let_opponents_play(self) -> None:
-        if self._shown.state["thinking"]:
+        if self._shown.thinking:
             # A daemon: a policy that thinks for minutes must not keep the program from ending.
             threading.Thread(target=self._play_opponents, name=f"game {self.id}", daemon=True).start()
 
@@ -193,52 +254,23 @@ class Table:
             with self._lock:
                 self._session.advance()
                 self._publish(self._shown.version)
-                if not self._shown.state["thinking"]:
+                if not self._shown.thinking:
                     return
 
-    def _draw(self, view: Any, last_action: tuple[int, int] | None, ranks: list[float] | None, theme: str) -> str:
-        assert self.offer.game.draw is not None
-        picture: str = self.offer.game.draw.draw(
-            view, theme=theme, last_action=last_action, seat=self.seat, names=self.names, ranks=ranks
-        )
-        return picture
-
     def _publish(self, version: int) -> Shown:
-        session = self._session
-        moves, ranks, fault, player = session.moves, session.ranks, session.fault, session.player
-        view = session.view_for(self.seat)
-        last_action = (moves[-1].seat, moves[-1].action) if moves else None
-        scores = session.scores
-        title = ElementTree.fromstring(self._draw(view, last_action, ranks, "light")).findtext(_TITLE, "")
-        where, _, status = title.partition(": ")
-        state = {
-            "id": self.id,
-            "version": version + 1,
-            "game": self.offer.game.id,
-            "title": self.offer.title,
-            "you": self.seat,
-            "seats": [
-                {
-                    "name": name,
-                    "policy": self.seats[seat],
-                    "score": scores[seat],
-                    "rank": None if ranks is None else ranks[seat],
-                    "acts": seat == player,
-                }
-                for seat, name in enumerate(self.names)
-            ],
-            "where": where,
-            "status": status,
-            "text": self.offer.game.notation.view_text(view),
-            "groups": grouped(list(session.legal_for(self.seat).values())),
-            "log": [{"seat": move.seat, "name": move.name} for move in moves],
-            "over": session.over,
-            "thinking": player is not None and player != self.seat,
-            "fault": None if fault is None else {"seat": fault.seat, "reason": fault.reason},
-            "can_undo": player == self.seat and session.can_undo(self.seat),
-            "hints": list(self.offer.policies),
-        }
-        self._shown = Shown(version + 1, state, view, last_action, ranks)
+        session, seat = self._session, self.seat
+        self._shown = Shown(
+            table=self,
+            version=version + 1,
+            view=session.view_for(seat),
+            player=session.player,
+            legal=tuple(session.legal_for(seat).values()),
+            moves=session.moves,
+            scores=session.scores,
+            ranks=session.ranks,
+            fault=session.fault,
+            can_undo=session.player == seat and session.can_undo(seat),
+        )
         self.wake()
         return self._shown
 
