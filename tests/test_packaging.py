@@ -52,6 +52,7 @@ def test_the_wheel_holds_the_library_the_agents_and_nothing_else(wheel: Path) ->
     assert {name.split("/")[0].split("-")[0] for name in names} == {"easyenvs", "easyenvs_agents"}
     assert "easyenvs/py.typed" in names
     assert "easyenvs/peasy_v0/playthrough.txt" in names
+    assert {"easyenvs/peasy_v0/rules.md", "easyenvs/school_v0/rules.md", "easyenvs/serve/static/table.js"} <= set(names)
     assert {"easyenvs_agents/peasy_v0/greedy.py", "easyenvs_agents/peasy_v0/heuristic.py"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
 

@@ -34,6 +34,7 @@ from easyenvs.serve.lobby import Lobby
 from easyenvs.serve.menu import Menu
 from easyenvs.serve.server import ADDRESS, Server
 from easyenvs.serve.table import Shown, Table, grouped, seat_names
+from examples.agents._trained import weights_files
 
 SECONDS = 60.0  # until something that has to happen is given up
 MARKUP = '<img src=x onerror="window.hacked=1">&'
@@ -595,8 +596,6 @@ def test_the_menu_of_the_command_line() -> None:
 
 
 def test_weights_are_called_by_their_file(tmp_path: Any) -> None:
-    from easyenvs_agents._trained import weights_files  # type: ignore[import-not-found]
-
     source = next(file for file in weights_files() if file.name.startswith("school_v0"))
     for folder in ("a", "b"):
         (tmp_path / folder).mkdir()
@@ -812,7 +811,7 @@ def check_nothing_hidden_left(spy: Spy, game: str) -> None:
     for (id, version), (table, shown, snapshot) in spy.shown.items():
         if not shown._pictures:  # nobody has seen this one
             continue
-        games = definition.batch(1, num_players=snapshot["num_players"], engine="python")
+        games = definition.batch(1, engine="python", **table._session.rules.as_dict())
         games.restore(0, snapshot)
         if shown.player is not None:
             games = games.resample(seat=table.seat, seed=version)
@@ -878,7 +877,7 @@ def test_several_games_left_and_reopened(visit: Callable[..., Any]) -> None:
         other.close()
         page.get_by_role("link", name="easyenvs").click()
         page.get_by_role("button", name="Close Easy School: you, random").click()
-        page.wait_for_function("document.querySelectorAll('#open li').length === 1")
+        page.wait_for_function("() => document.querySelectorAll('#open li').length === 1")
         with pytest.raises(Refusal):
             server.lobby.find(two["id"])
         page.goto("about:blank")
@@ -892,7 +891,7 @@ def test_names_and_reasons_are_text_on_the_page(client: Client, visit: Callable[
     await_turn(page)
     assert MARKED in page.locator("#seats").inner_text()
     page.goto(client.server.url)
-    page.get_by_role("link", name=f"Easy Peasy: you, {MARKED}").wait_for()
+    page.get_by_role("link", name=f"Easy Peasy: you, {MARKED}").first.wait_for()
     page.goto(f"{client.server.url}/game/{failed['id']}")
     await_turn(page)
     assert f"out of ideas {MARKUP}" in page.locator("#outcome").inner_text()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import socket
 import threading
@@ -73,7 +74,7 @@ class Server:
 
     def run(self) -> None:
         """Serve until somebody presses Ctrl-C."""
-        with self._socket:
+        with self._socket, contextlib.suppress(KeyboardInterrupt):  # uvicorn ends in order, and then raises it again
             self._server.run(sockets=[self._socket])
 
     def __enter__(self) -> Self:
