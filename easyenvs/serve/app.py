@@ -35,7 +35,7 @@ from easyenvs.core.svg import THEMES
 from easyenvs.serve.errors import Refusal
 from easyenvs.serve.guard import Guard, error_response
 from easyenvs.serve.lobby import Lobby
-from easyenvs.serve.table import Table
+from easyenvs.serve.table import Shown, Table
 
 POLL_SECONDS: Final = 20.0
 MEDIA_TYPES: Final = {
@@ -99,6 +99,11 @@ async def _body(request: Request, *keys: str) -> dict[str, Any]:
     return values
 
 
+async def _state_of(shown: Shown, status_code: int = 200) -> Response:
+    # In a thread: the picture is drawn for it, and other requests must not wait.
+    return JSONResponse(await run_sync(lambda: shown.state), status_code=status_code)
+
+
 def _version(value: object) -> int:
     number = as_integer(value)
     if number is None:
@@ -142,7 +147,8 @@ class _Addresses:
             }
             for offer in self.lobby.menu.offers.values()
         ]
-        return JSONResponse({"games": games, "open": self.lobby.summaries(), "most_games": self.lobby.most_games})
+        summaries = await run_sync(self.lobby.summaries)
+        return JSONResponse({"games": games, "open": summaries, "most_games": self.lobby.most_games})
 
     async def rules(self, request: Request) -> Response:
         return PlainTextResponse(self.lobby.menu.find(request.path_params["game"]).rules_text)
@@ -150,7 +156,7 @@ class _Addresses:
     async def open(self, request: Request) -> Response:
         asked = await _body(request, "game", "seats")
         table = await run_sync(self.lobby.open, asked["game"], asked["seats"])
-        return JSONResponse(table.shown.state, status_code=201)
+        return await _state_of(table.shown, 201)
 
     async def close(self, request: Request) -> Response:
         self.lobby.close(request.path_params["id"])
@@ -159,10 +165,10 @@ class _Addresses:
     async def state(self, request: Request) -> Response:
         table, after = self._table(request), request.query_params.get("after")
         if after is None:
-            return JSONResponse(table.shown.state)
+            return await _state_of(table.shown)
         if not after.isdecimal() or len(after) > 9:
             raise Refusal(400, "bad_version", f"after={after!r} is not accepted: it must be a version")
-        return JSONResponse((await table.newer(int(after), POLL_SECONDS)).state)
+        return await _state_of(await table.newer(int(after), POLL_SECONDS))
 
     async def picture(self, request: Request) -> Response:
         theme = request.query_params.get("theme", "light")
@@ -174,12 +180,11 @@ class _Addresses:
         table, asked = self._table(request), await _body(request, "version", "action")
         if not isinstance(asked["action"], str):
             raise Refusal(400, "bad_action", f"action is {asked['action']!r}; an action's name is accepted")
-        shown = await run_sync(table.act, _version(asked["version"]), asked["action"])
-        return JSONResponse(shown.state)
+        return await _state_of(await run_sync(table.act, _version(asked["version"]), asked["action"]))
 
     async def undo(self, request: Request) -> Response:
         table, asked = self._table(request), await _body(request, "version")
-        return JSONResponse((await run_sync(table.undo, _version(asked["version"]))).state)
+        return await _state_of(await run_sync(table.undo, _version(asked["version"])))
 
     async def hint(self, request: Request) -> Response:
         table, asked = self._table(request), await _body(request, "version", "policy")

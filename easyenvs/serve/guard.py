@@ -145,7 +145,7 @@ class Guard:
 async def _limited_body(scope: Scope, receive: Receive) -> bytes:
     too_large = Refusal(413, "too_large", f"the body is larger than {MOST_BODY} bytes")
     length = Headers(scope=scope).get("content-length", "0")
-    if not length.isdecimal() or int(length) > MOST_BODY:
+    if not length.isdecimal() or len(length) > 9 or int(length) > MOST_BODY:
         raise too_large
     body = b""
     while True:

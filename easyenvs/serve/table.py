@@ -184,8 +184,8 @@ class Table:
             except ValueError as error:
                 raise Refusal(422, "unknown_action", str(error)) from error
             shown = self._publish(version)
-        self._let_opponents_play()
-        return shown
+            self._let_opponents_play()
+            return shown
 
     def undo(self, version: int) -> Shown:
         """Back to the human's last decision."""
