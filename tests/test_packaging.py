@@ -53,6 +53,7 @@ def test_the_wheel_holds_the_library_the_agents_and_nothing_else(wheel: Path) ->
     assert "easyenvs/py.typed" in names
     assert "easyenvs/peasy_v0/playthrough.txt" in names
     assert {f"easyenvs/watch/page.{kind}" for kind in ("html", "css", "js")} <= set(names)
+    assert {"easyenvs/peasy_v0/rules.md", "easyenvs/school_v0/rules.md", "easyenvs/serve/static/table.js"} <= set(names)
     assert {"easyenvs_agents/peasy_v0/greedy.py", "easyenvs_agents/peasy_v0/heuristic.py"} <= set(names)
     assert any(name.endswith("licenses/LICENSE") for name in names)
 

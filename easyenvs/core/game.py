@@ -15,6 +15,7 @@ A game is a package named `NAME_vN` with these modules; discovery finds it, noth
     notation.py   ACTION_NAMES, ACTION_GROUPS (for the docs), action_name, parse_action, view_text; REQUIRED_KEYS,
                   OPTIONAL_KEYS and checked_position: what a snapshot holds; and, if you like, rotate_seats (for the
                   conformance kit) and PLAYTHROUGH_OPTIONS
+    rules.md      the rules in short, for people who play: `# ` and `## ` headings, `- ` items, paragraphs; optional
     playthrough.txt   a golden game, written by `python -m easyenvs.testing NAME_vN`
 
 and its `__init__.py` is the front door: `GAME = define(__name__)`, `env`, `raw_env` and `batch`.
