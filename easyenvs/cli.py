@@ -1,6 +1,6 @@
-"""The command line: `easyenvs list`, `info`, `match`, `tournament`, `speed`, and `easyenvs --help` for the rest.
+"""The command line: `easyenvs list`, `info`, `match`, `tournament`, `speed`, `replay`, `play` and `serve`.
 
-Needs the extra "cli" (and "arena" for matches and tournaments). Errors end with a message and exit code 2.
+Needs the extra "cli" ("arena" for matches and tournaments, "render" for animations, "play" and "serve"). Errors end with a message and exit code 2.
 """
 
 from __future__ import annotations
@@ -29,6 +29,10 @@ try:
     from rich.markup import escape
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
     from rich.table import Table
+
+    from easyenvs.play.command import play
+    from easyenvs.serve.command import serve
+    from easyenvs.watch.command import replay
 except ImportError as error:
     raise MissingExtraError(f'the command line needs the extra "cli": pip install "easyenvs[cli]" ({error})') from error
 
@@ -40,6 +44,10 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+
+app.command("replay")(replay)
+app.command("play")(play)
+app.command("serve")(serve)
 
 SPEED_GAMES: Final = 8192
 WARM_UP: Final = 200  # steps that bring the games out of step with one another

@@ -104,3 +104,27 @@ def test_without_its_extra_it_says_what_to_install() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert 'pip install "easyenvs[cli]"' in done.stderr and "Traceback" not in done.stderr
+
+
+def test_starting_up_imports_no_heavy_library() -> None:
+    heavy = {"textual", "starlette", "uvicorn", "PIL", "torch", "resvg_py", "pygame", "matplotlib", "scipy"}
+    code = f"import sys, easyenvs.cli; print(sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_replay_checks_and_prints_a_record(tmp_path: Path) -> None:
+    records = tmp_path / "games.jsonl"
+    run("match", "school_v0", "greedy", "random", "--games", "2", "--records", str(records))
+    out = run("replay", str(records), "--index", "1")
+    assert "school_v0" in out and "greedy" in out
+    run("replay", str(records), "--html", str(tmp_path / "game.html"))
+    assert "<html" in (tmp_path / "game.html").read_text(encoding="utf-8")
+    records.write_text(records.read_text().replace('"action"', '"deed"', 1))
+    assert "line 2" in run("replay", str(records), code=2)
+
+
+def test_all_commands_are_there() -> None:
+    out = run("--help")
+    for command in ("list", "info", "match", "tournament", "speed", "replay", "play", "serve"):
+        assert f"{command} " in out
