@@ -1,6 +1,7 @@
 """The command line: `easyenvs list`, `info`, `match`, `tournament`, `speed`, `replay`, `play` and `serve`.
 
-Needs the extra "cli" ("arena" for matches and tournaments, "render" for animations, "play" and "serve"). Errors end with a message and exit code 2.
+Needs the extra "cli" ("arena" for matches and tournaments, "render" for animations, "play" and "serve"). Errors
+end with a message and exit code 2.
 """
 
 from __future__ import annotations

@@ -222,3 +222,14 @@ def check_slices(game: GameDefinition, name: str, table: list[list[str]], names_
             for position, part in enumerate(name for name in names if name in there):
                 shown[part] = (start + position * width, start + (position + 1) * width)
         assert shown == by_name, (name, head)
+
+
+def test_the_readme_tells_the_trained_agents_strength_as_measured() -> None:
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    folder = ROOT / "examples" / "agents" / "trained"
+    results = json.loads((folder / "evaluation.json").read_text())["results"]
+    for weights in {result["weights"] for result in results}:
+        own = {r["opponent"]: r for r in results if r["weights"] == weights}
+        cells = [f"{own[o]['placement']:+.3f} ± {own[o]['interval']:.3f}" for o in ("heuristic", "random")]
+        row = f"| `{own['random']['game']}` | {own['random']['players']} | {cells[0]} | {cells[1]} |"
+        assert row in text
