@@ -18,6 +18,16 @@ NAMED = [(game, name) for game in GAMES for name in ("random", *agent_names(game
 named = pytest.mark.parametrize(("game", "name"), NAMED, ids=lambda value: getattr(value, "id", value))
 
 
+def can_play(policy: Any, players: int) -> bool:
+    """Trained agents are for some numbers of players only."""
+    return bool(getattr(policy, "plays_with", lambda number: True)(players))
+
+
+def players_for(policy: Any, wanted: int) -> int:
+    """So many players if the policy can play with them, else the most that it can."""
+    return next(number for number in range(wanted, 1, -1) if can_play(policy, number))
+
+
 def play_out(games: Any, policies: list[Any], seeds: list[int] | None = None) -> list[dict[str, Any]]:
     while (games.player >= 0).any():
         games.step(act(games, policies, seeds=seeds))
@@ -28,6 +38,10 @@ def play_out(games: Any, policies: list[Any], seeds: list[int] | None = None) ->
 @pytest.mark.parametrize("players", [2, 3])
 def test_the_same_game_alone_in_a_batch_split_and_in_the_aec_env(game: GameDefinition, name: str, players: int) -> None:
     policy = load_policy(name, game)
+    if not can_play(policy, players):
+        with pytest.raises(ValueError, match=f"with {players} players"):
+            policy(decisions(game.batch(1, num_players=players, seed=0)))
+        return
     policies = [policy] * players
     seeds = [chance.row_seed(5, i) for i in range(6)]
     together = play_out(game.batch(6, num_players=players, seed=seeds), policies)
@@ -55,9 +69,11 @@ def test_the_same_game_alone_in_a_batch_split_and_in_the_aec_env(game: GameDefin
 def test_a_policy_is_a_function_of_its_decision_alone(game: GameDefinition, name: str) -> None:
     """The order of the batch, or what else is in it, changes no choice; nothing that is given is written to."""
     policy = load_policy(name, game)
-    games = game.batch(200, num_players=4, seed=1, autoreset=True)
+    players = players_for(policy, 4)
+    games = game.batch(200, num_players=players, seed=1, autoreset=True)
     for number in range(60):
-        games.step(act(games, [random_policy] * 4, seeds=[number] * 4) if number % 3 else act(games, [policy] * 4))
+        chance_plays = act(games, [random_policy] * players, seeds=[number] * players)
+        games.step(chance_plays if number % 3 else act(games, [policy] * players))
         if number % 6 == 0:
             d = decisions(games, seed=3)
             kept = {f: np.copy(v) for f, v in vars(d).items() if isinstance(v, np.ndarray)}
@@ -76,9 +92,10 @@ def test_a_policy_is_a_function_of_its_decision_alone(game: GameDefinition, name
 def test_a_policy_is_honest(game: GameDefinition, name: str) -> None:
     """Whatever lies where the seat can't see it: the choice is the same."""
     policy = load_policy(name, game)
-    games = game.batch(300, num_players=3, seed=2, autoreset=True)
+    players = players_for(policy, 3)
+    games = game.batch(300, num_players=players, seed=2, autoreset=True)
     for number in range(80):
-        games.step(act(games, [random_policy, policy, policy]))
+        games.step(act(games, [random_policy, *[policy] * (players - 1)]))
         if number % 8 == 0:
             d, other = decisions(games, seed=1), decisions(games.resample(seed=number), seed=1)
             other.keys = d.keys
