@@ -26,7 +26,7 @@ from easyenvs.peasy_v0.cards import NUM_VALUES, Direction
 from easyenvs.peasy_v0.view import View
 
 from ._tools import BIT, SAME_COLOUR, count, hidden_cards
-from ._turns import Lines, choose
+from ._turns import Lines, weigh
 from .heuristic import Guess, common_features, guess_of, judgement, line_features
 
 GAME: Final = "peasy_v0"
@@ -251,11 +251,17 @@ class AfterstatePolicy:
 
     def __call__(self, d: Decisions, /) -> Index:
         """Legal action ids, intp [M]."""
+        chosen: Index = self.worths(d).argmax(axis=1)
+        return chosen
+
+    def worths(self, d: Decisions) -> F64:
+        """What the match is worth after the best line of every action, a flip the mean over its draws; −inf where it is
+        illegal -> [M, A]."""
         if d.game != GAME or d.num_players != NUM_PLAYERS:
             raise ValueError(
                 f"these weights play {GAME} with {NUM_PLAYERS} players; the game is {d.game} with {d.num_players}"
             )
-        return choose(d, self.judge, DRAWS)
+        return weigh(d, self.judge, DRAWS).worth
 
     def judge(self, d: Decisions, lines: Lines) -> F64:
         """What the match is worth after each line -> [K]."""

@@ -1,5 +1,8 @@
 """What the search agents know of Easy Peasy: rollouts end with the round, and what the totals promise then.
 
+Where a trained agent ships for the number of players, it proposes the actions; elsewhere the heuristic does. The heuristic
+plays the rollouts: it is several times as fast.
+
 K games  P seats
 """
 
@@ -13,6 +16,8 @@ from easyenvs.core.arrays import F64, Index
 from easyenvs.core.policies import Decisions
 
 from .._rollouts import Guide
+from .._trained import TrainedPolicy
+from ._afterstates import AfterstatePolicy
 from .heuristic import worths
 
 SPREAD: Final = {2: 14.0, 3: 10.9, 4: 9.9, 5: 9.1, 6: 8.7}
@@ -44,10 +49,22 @@ def judge(now: Decisions, root: Decisions, of: Index) -> F64:
     return value
 
 
+_trained: Final = TrainedPolicy("peasy_v0")
+
+
+def proposals(d: Decisions) -> F64:
+    """How good every action looks: the trained agent's judgement of its best line, or the heuristic's worths -> [M, A]."""
+    if not _trained.plays_with(d.num_players):
+        return worths(d)
+    agent = _trained.of(d.num_players)
+    assert isinstance(agent, AfterstatePolicy)
+    return agent.worths(d)
+
+
 def quick(d: Decisions) -> Index:
     """The heuristic, with one draw for a flip instead of several: over many rollouts that evens out -> intp [M]."""
     chosen: Index = worths(d, draws=1).argmax(axis=1)
     return chosen
 
 
-GUIDE: Final = Guide(worths=worths, rollout=quick, judge=judge)
+GUIDE: Final = Guide(worths=proposals, rollout=quick, judge=judge)

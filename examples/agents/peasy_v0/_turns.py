@@ -74,12 +74,6 @@ class Lines:
         return cls(*(np.concatenate([getattr(part, field.name) for part in parts]) for field in fields(cls)))
 
 
-def choose(d: Decisions, evaluate: Evaluate, draws: int = DRAWS) -> Index:
-    """The legal action whose best line is worth most; a flip counts as the mean over its draws -> intp [M]."""
-    chosen: Index = weigh(d, evaluate, draws).worth.argmax(axis=1)
-    return chosen
-
-
 @dataclass
 class Weighed:
     """What the legal actions are worth, and the lines that say so."""
