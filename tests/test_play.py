@@ -172,7 +172,11 @@ def test_hints_are_legal_and_change_nothing(game: str) -> None:
     for agent in ("random", "greedy", "heuristic"):
         before = session.record()
         hint = session.hint(agent)
-        assert session.legal_for(1)[hint.action] == hint.name and hint.probabilities is None
+        assert session.legal_for(1)[hint.action] == hint.name
+        says_more = hasattr(load_policy(agent, session.game), "probabilities")
+        assert (hint.probabilities is not None) == says_more
+        if hint.probabilities is not None:
+            assert sum(hint.probabilities.values()) == pytest.approx(1)
         assert session.record() == before and session.hint(agent) == hint
     sure = session.hint(Sure())
     legal = session.legal_for(1)

@@ -117,9 +117,10 @@ class Decisions:
         """Games that could be the ones to be decided, to search in: whatever the acting seat can't see is redrawn, uniformly
         over the states that give it the same view, and so is all chance to come.
 
-        copies: an int c, for copies 0 … c − 1 of every decision, side by side; or numbers of copies [K] of the decisions
-            `rows` [K]. The same copy of the same decision is the same game at every call, in any batch, on any engine.
-        rows: integers [M'] or [K], which of the decisions (default: all).
+        Args:
+            copies: an int c, for copies 0 … c − 1 of every decision, side by side; or numbers of copies [K] of the decisions
+                `rows` [K]. The same copy of the same decision is the same game at every call, in any batch, on any engine.
+            rows: integers [M'] or [K], which of the decisions (default: all).
 
         Returns:
             a batch of M · c, or K, games without autoreset, the caller's own.
