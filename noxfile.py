@@ -1,4 +1,4 @@
-"""The tests on other versions than those of constraints.txt: `nox` (all), `nox -s oldest`, `nox -s python-3.13`."""
+"""The tests on other versions than those of constraints.txt, or with more: `nox` (all), `nox -s oldest`, `nox -s python-3.13`."""
 
 import nox
 
@@ -20,3 +20,10 @@ def on_python(session: nox.Session) -> None:
     """The newest versions of everything."""
     session.install("-e", ".[test,docs]")
     session.run("pytest", "-n", "auto", *session.posargs)
+
+
+@nox.session
+def video(session: nox.Session) -> None:
+    """RecordVideo, which needs moviepy (and with it an older Pillow than the rest)."""
+    session.install("-e", ".[test]", "moviepy>=2.2")
+    session.run("pytest", "tests/test_draw.py", "-k", "video", *session.posargs)
