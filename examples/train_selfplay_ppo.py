@@ -478,13 +478,13 @@ def main(
     observation: Annotated[str, typer.Option(help="bits or flat.")] = "bits",
     num_games: Annotated[int, typer.Option(min=1, help="Games at once.")] = 2048,
     rollout: Annotated[int, typer.Option(min=2, help="Decisions a game between updates.")] = 64,
-    epochs: Annotated[int, typer.Option(min=1)] = 2,
+    epochs: Annotated[int, typer.Option(min=1)] = 1,
     minibatch: Annotated[int, typer.Option(min=2)] = 4096,
     learning_rate: Annotated[float, typer.Option(help="Falls to a twentieth over the run.")] = 3e-4,
     gae_lambda: Annotated[float, typer.Option(min=0, max=1)] = 0.95,
     clip: Annotated[float, typer.Option(min=0)] = 0.2,
     entropy: Annotated[float, typer.Option(min=0, help="Weight of the entropy bonus.")] = 0.01,
-    hidden: Annotated[str, typer.Option(help="Sizes of the hidden layers.")] = "512 256",
+    hidden: Annotated[str, typer.Option(help="Sizes of the hidden layers.")] = "256 128",
     precision: Annotated[
         str, typer.Option(help="float32, or bfloat16: twice as fast where the processor has it.")
     ] = "float32",
