@@ -53,13 +53,24 @@ app.command("serve")(serve)
 SPEED_GAMES: Final = 8192
 WARM_UP: Final = 200  # steps that bring the games out of step with one another
 
+DEFAULT_GAMES: Final = 2000
+MOST_GAMES: Final = 1_000_000  # with --until, which ends before
+
 GameName = Annotated[str, typer.Argument(help="The game's id, as `easyenvs list` shows it.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")]
 Rule = Annotated[
     list[str] | None, typer.Option("--rule", help="A rule option, NAME=VALUE; may be given several times.")
 ]
 Seed = Annotated[int, typer.Option(min=0, help="Seed of the deals.")]
-NumGames = Annotated[int, typer.Option("--games", min=1, help="How many games to play, rounded up to whole deals.")]
+NumGames = Annotated[
+    int | None,
+    typer.Option(
+        "--games",
+        min=1,
+        help=f"How many games to play, rounded up to whole deals; with --until, at most. [default: {DEFAULT_GAMES:,}; "
+        f"with --until {MOST_GAMES:,}]",
+    ),
+]
 Until = Annotated[
     str | None, typer.Option(help="Stop as soon as every mean placement is known so well, as in '±0.02'.")
 ]
@@ -105,6 +116,21 @@ def players_of(game: GameDefinition) -> list[int]:
 
 
 # ------------------------------------------------------------------------------------------------- what there is
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        sys.stdout.write(f"easyenvs {easyenvs.__version__}\n")
+        raise typer.Exit
+
+
+@app.callback()
+def _program(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Reinforcement-learning environments for card games."""
 
 
 @app.command("list")
@@ -180,7 +206,7 @@ def match(
     policies: Annotated[
         list[str], typer.Argument(help="One policy a seat, by name; every deal is played in each rotation.")
     ],
-    games: NumGames = 2000,
+    games: NumGames = None,
     seed: Seed = 0,
     until: Until = None,
     jobs: Jobs = 1,
@@ -199,7 +225,7 @@ def tournament(
     game: GameName,
     policies: Annotated[list[str], typer.Argument(help="Two policies at least, by name.")],
     players: Annotated[int, typer.Option(min=2, help="Number of players at a table.")] = 2,
-    games: NumGames = 2000,
+    games: NumGames = None,
     seed: Seed = 0,
     until: Until = None,
     jobs: Jobs = 1,
@@ -217,7 +243,7 @@ def _tournament(
     game: str,
     policies: list[str],
     players: int,
-    num_games: int,
+    num_games: int | None,
     seed: int,
     until: str | None,
     jobs: int,
@@ -228,8 +254,10 @@ def _tournament(
     as_json: bool,
 ) -> None:
     from easyenvs import arena
-    from easyenvs.arena.tournament import line_ups
+    from easyenvs.arena.tournament import half_width_of, line_ups
 
+    if num_games is None:
+        num_games = DEFAULT_GAMES if until is None else MOST_GAMES
     console = Console(stderr=as_json)
     columns = (
         TextColumn("{task.description}"),
@@ -259,6 +287,11 @@ def _tournament(
         print_json(result.as_dict())
     else:
         console.print(arena.table(result))
+        worst = max(estimate.half_width for estimate in result.placement)
+        if until is not None and worst > half_width_of(until):
+            console.print(
+                f"stopped at {result.num_games:,} games: ±{worst:.3f}, not ±{half_width_of(until):g}", style="red"
+            )
         for forfeit in result.forfeits[:3]:
             console.print(f"{escape(forfeit.policy)} lost a game: {escape(forfeit.reason)}", style="red")
     if records is not None:

@@ -390,7 +390,7 @@ def train(run: Run, steps: int, evaluate_every: int, evaluation_deals: int, cons
                     writer.add_scalar(f"placement/{evaluation.opponent}", evaluation.placement, run.steps)
                 run.save()
                 console.print(
-                    f"{run.steps / 1e6:6.1f}M decisions, {run.seconds:5.0f} s: against "
+                    f"{run.steps / 1e6:7.2f}M decisions, {run.seconds:5.0f} s: against "
                     + ", ".join(map(str, latest))
                     + f"; explained {figures['explained']:.3f}"
                 )
@@ -406,7 +406,11 @@ def main(
         "runs/afterstates"
     ),
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on from the folder's checkpoint, with its settings.")
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from the folder; --steps and evaluations are as given now.",
+        ),
     ] = False,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     num_games: Annotated[int, typer.Option(min=1, help="Games at once.")] = 1024,

@@ -184,7 +184,13 @@ def main(
     output: Annotated[Path, typer.Option(help="Folder of the run: checkpoint, pool, weights, logs, plot.")] = Path(
         "runs/maskable_ppo"
     ),
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the folder, with its settings.")] = False,
+    resume: Annotated[
+        bool,
+        typer.Option(
+            "--resume",
+            help="Go on from the folder; --steps and evaluations are as given now.",
+        ),
+    ] = False,
     seed: Annotated[int, typer.Option(min=0)] = 0,
     reward: Annotated[str, typer.Option(help="placement, win or score.")] = "placement",
     observation: Annotated[str, typer.Option(help="bits or flat.")] = "bits",

@@ -85,6 +85,8 @@ def test_speed_measures_something() -> None:
             "/no/such/folder",
         ),
         (["match", "peasy_v0", "missing.npz", "random"], "missing.npz"),
+        (["match", "peasy_v0", "os:path", "random"], "not a function of decisions"),
+        (["tournament", "peasy_v0", "greedy", "trained", "--players", "3"], "does not play peasy_v0 with 3 players"),
         (["fly"], "fly"),
     ],
 )
@@ -128,3 +130,9 @@ def test_all_commands_are_there() -> None:
     out = run("--help")
     for command in ("list", "info", "match", "tournament", "speed", "replay", "play", "serve"):
         assert f"{command} " in out
+
+
+def test_the_version_and_a_target_that_was_missed() -> None:
+    assert run("--version").strip() == f"easyenvs {easyenvs.__version__}"
+    out = run("tournament", "peasy_v0", "random", "greedy", "--games", "20", "--until", "0.001")
+    assert "stopped at 20 games" in out

@@ -414,7 +414,8 @@ def play(
     Args:
         game: the game or its id.
         policies: two at least, by name or as objects.
-        num_games: how many games to play; rounded up to whole deals of all line-ups. With `until`, at most so many.
+        num_games: how many games to play; rounded up to whole deals of all line-ups. With `until`, at most so many: give
+            enough.
         num_players: P; default: the game's own.
         names: of the policies, for the result; default: as they were given.
         seed: of the deals.
@@ -434,18 +435,20 @@ def play(
     seed = check_seed(seed)
     if len(policies) < 2:
         refuse_option("policies", list(policies), "two policies at least")
-    for policy in policies:
-        load_policy(policy, definition)
     players: int = (
         definition.rule_options["num_players"]
         if num_players is None
         else integer_option("num_players", num_players, 2, 64)
     )
     make_rules(definition, {"num_players": players, **rules}, [])
+    for policy in policies:
+        plays_with = getattr(load_policy(policy, definition), "plays_with", None)
+        if plays_with is not None and not plays_with(players):
+            raise ValueError(f"the policy {policy!r} does not play {definition.id} with {players} players")
     shown = _names(policies, names)
     pairs = line_ups(len(policies), players)
     wanted = -(-num_games // (players * len(pairs)))
-    target = None if until is None else _half_width(until)
+    target = None if until is None else half_width_of(until)
     parts: list[list[Deals]] = [[] for _ in pairs]
     played = 0
     while played < wanted:
@@ -503,8 +506,8 @@ def _names(policies: Sequence[str | Policy], names: Sequence[str] | None) -> lis
     return shown
 
 
-def _half_width(until: str | float) -> float:
-    """`until` as a number."""
+def half_width_of(until: str | float) -> float:
+    """`until` as a number, or an OptionError."""
     given = until
     if isinstance(until, str):
         match = re.fullmatch(r"\s*(?:±|\+/-|\+-)?\s*(\d*\.?\d+)\s*", until)

@@ -361,9 +361,12 @@ def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
     module_name, colon, attribute = policy.partition(":")
     if colon:
         try:
-            return getattr(importlib.import_module(module_name), attribute)  # type: ignore[no-any-return]
+            found = getattr(importlib.import_module(module_name), attribute)
         except (ImportError, AttributeError) as error:
             raise ValueError(f"the policy {policy!r} can't be loaded: {error}") from error
+        if not callable(found):
+            raise ValueError(f"the policy {policy!r} is {found!r}, not a function of decisions")
+        return found  # type: ignore[no-any-return]
     known = [
         "random",
         *agent_names(game),

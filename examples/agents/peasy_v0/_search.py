@@ -67,4 +67,4 @@ def quick(d: Decisions) -> Index:
     return chosen
 
 
-GUIDE: Final = Guide(worths=proposals, rollout=quick, judge=judge)
+GUIDE: Final = Guide(worths=proposals, rollout=quick, judge=judge, caution=2.0)
