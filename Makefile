@@ -27,8 +27,8 @@ demo: $(STAMP)  ## a tournament of the agents in both games (under a minute)
 	@for game in peasy_v0 school_v0; do \
 		$(RUN) -m easyenvs tournament $$game random greedy heuristic trained --games 3000 --jobs -1 || exit 1; done
 
-test: $(STAMP)  ## run the tests (a few minutes)
-	@echo "== Running the tests on all cores (three to six minutes) =="
+test: $(STAMP)  ## run the tests (about ten minutes)
+	@echo "== Running the tests on all cores (about ten minutes) =="
 	@$(RUN) -m pytest -n auto
 
 lint: $(STAMP)  ## ruff
