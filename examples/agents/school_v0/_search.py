@@ -146,4 +146,4 @@ class NextTurn:
         return value
 
 
-GUIDE: Final = Guide(worths=proposals, rollout=rollout, judge=NextTurn(), caution=1.5)
+GUIDE: Final = Guide(worths=proposals, rollout=rollout, judge=NextTurn(), caution=2.0)
