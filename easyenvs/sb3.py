@@ -196,8 +196,6 @@ class VecEnv(vec_env.VecEnv):
         self._show()
         return seen, outcome.reward.astype(np.float32), done, infos
 
-    # ------------------------------------------------------------------------------------------ what SB3 asks
-
     # ------------------------------------------------------------------------------------------ rendering
 
     def get_images(self) -> Sequence[Frame | None]:
@@ -228,6 +226,8 @@ class VecEnv(vec_env.VecEnv):
         """Close the window, if there is one; may be called any number of times."""
         if self._window is not None:
             self._window.close()
+
+    # ------------------------------------------------------------------------------------------ what SB3 asks
 
     def _chosen_rows(self, indices: Any) -> list[int]:
         return list(self._get_indices(indices))

@@ -380,8 +380,20 @@ def test_bad_input_gets_a_clear_error(game: GameDefinition) -> None:
         env.reset(seed=-1)
     with pytest.raises(ValueError, match="seed"):
         many.reset(seed=-5)
-    with pytest.raises(easyenvs.SnapshotError):
-        many.reset(options={"snapshot": {"game": "chess"}})
+    for seed in (1.5, "7", True):
+        for one in (env, many):
+            with pytest.raises(ValueError, match="seed"):
+                one.reset(seed=seed)
+    shown = [many._games.batch.snapshot(row) for row in range(2)]
+    with pytest.raises(ValueError, match="seed"):
+        many.reset(seed=[None, -1])
+    assert [
+        many._games.batch.snapshot(row) for row in range(2)
+    ] == shown  # the row without a seed has not been dealt anew
+    for snapshot in ({"game": "chess"}, [1], "text"):
+        for one in (env, many):
+            with pytest.raises(easyenvs.SnapshotError):
+                one.reset(options={"snapshot": snapshot})
     assert many.action_masks().any(axis=1).all()  # nothing was lost
 
 

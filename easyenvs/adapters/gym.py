@@ -36,11 +36,13 @@ from easyenvs.adapters.opponents import (
     LearnerGames,
     Opponents,
     check_seat,
+    check_start,
     seats_for,
 )
+from easyenvs.core import rewards
 from easyenvs.core.arrays import F64, Flags, Index
-from easyenvs.core.batch import ENV_OPTIONS
-from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError, SnapshotError
+from easyenvs.core.batch import ENV_OPTIONS, check_seed
+from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.options import as_integer, choice_option, refuse_option
 from easyenvs.core.policies import checked_choice
@@ -129,14 +131,10 @@ class Env(gymnasium.Env[Any, Any]):
         options: {"snapshot": …} starts from a position; other options are ignored.
         """
         table = self._table
-        if (
-            options is not None
-            and isinstance(options.get("snapshot"), dict)
-            and options["snapshot"].get("phase") == "over"
-        ):
-            raise SnapshotError(f"the snapshot's game is over; {self.game.id} can't be reset to it")
+        if options is not None:
+            check_start(self.game, options.get("snapshot"))
         if seed is not None:
-            seed = as_integer(seed)
+            seed = check_seed(seed)
         table.reset(seed=seed, options=options)
         super().reset(seed=seed)
         skipped = -1
@@ -194,8 +192,8 @@ class Env(gymnasium.Env[Any, Any]):
         self._show()
         if self._over and self._field.pool is not None:
             others = (self.seat + 1) % self.rules.num_players
-            place = 1.0 - 2.0 * (info["rank"] - 1.0) / (self.rules.num_players - 1)
-            self._field.pool.note(np.array([self._sits[others]], dtype=np.intp), np.array([place]))
+            place = np.array([rewards.placement_of(info["rank"], self.rules.num_players)])
+            self._field.pool.note(np.array([self._sits[others]], dtype=np.intp), place)
         return observation, reward, table.terminations[self._agent], table.truncations[self._agent], info
 
     def _earned(self) -> float:
@@ -377,8 +375,6 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
             if not mask.any():
                 refuse_option("options['reset_mask']", mask, "true for one game at least")
             rows = np.flatnonzero(mask)
-        elif not self._is_reset:
-            rows = self._rows
         if not self._is_reset and len(rows) < self.num_envs:
             raise NotResetError("the first reset() deals every game: no reset_mask is accepted")
         number = as_integer(seed)
@@ -387,7 +383,9 @@ class VectorEnv(gymnasium.vector.VectorEnv[Any, Any, Any]):
         elif number is not None:
             seeds = [number + row for row in range(self.num_envs)]
         else:
-            seeds = list(seed)  # type: ignore[arg-type]
+            if not isinstance(seed, (list, tuple, np.ndarray)):
+                refuse_option("seed", seed, f"an integer or {self.num_envs} integers, one a game")
+            seeds = list(seed)
             if len(seeds) != self.num_envs:
                 refuse_option(
                     "seed", seed, f"an integer or {self.num_envs} integers, one a game ({len(seeds)} are given)"

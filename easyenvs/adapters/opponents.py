@@ -16,9 +16,9 @@ import numpy as np
 import numpy.typing as npt
 
 from easyenvs.adapters.aec import table_picture, table_text
-from easyenvs.core import chance, views
+from easyenvs.core import chance, rewards, views
 from easyenvs.core.arrays import F64, I64, U64, Flags, Index
-from easyenvs.core.batch import Batch
+from easyenvs.core.batch import Batch, check_seed
 from easyenvs.core.errors import ActionTypeError, IllegalActionError, NotResetError, SnapshotError
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.options import as_integer, choice_option, refuse_option
@@ -117,6 +117,12 @@ def seats_for(seeds: U64, fixed: int | None, players: int) -> Index:
     return chance.below(keys, np.full(len(seeds), players, dtype=np.uint64)).astype(np.intp)
 
 
+def check_start(game: GameDefinition, snapshot: Any) -> None:
+    """A SnapshotError for a position in which nobody can begin; what else may be wrong with it, `restore` says."""
+    if isinstance(snapshot, dict) and snapshot.get("phase") == "over":
+        raise SnapshotError(f"the snapshot's game is over; {game.id} can't be reset to it")
+
+
 @dataclass(frozen=True)
 class Outcome:
     """What a step of the learner led to, in the M games that were stepped."""
@@ -187,12 +193,12 @@ class LearnerGames:
         seeds: a game seed a row; None goes on with the row's stream. snapshots: a position a row instead of a deal.
         """
         batch = self.batch
-        given = [None] * len(rows) if seeds is None else seeds
+        # All is checked before anything is dealt.
+        given = [None] * len(rows) if seeds is None else [None if seed is None else check_seed(seed) for seed in seeds]
         fresh = np.array([seed is None for seed in given], dtype=np.bool_)
         if snapshots is not None:
             for snapshot in snapshots:
-                if snapshot is not None and snapshot.get("phase") == "over":
-                    raise SnapshotError(f"the snapshot's game is over; {self.game.id} can't be reset to it")
+                check_start(self.game, snapshot)
             before = batch.copy()
         if self._is_dealt:
             batch.reset(where=rows[fresh])
@@ -267,7 +273,7 @@ class LearnerGames:
             ended = rows[over & ~illegal]
             others = (self.seat[ended] + 1) % batch.num_players
             place = batch.ranks()[ended, self.seat[ended]]
-            pool.note(self._assignment[ended, others], 1.0 - 2.0 * (place - 1.0) / (batch.num_players - 1))
+            pool.note(self._assignment[ended, others], rewards.placement_of(place, batch.num_players))
         return Outcome(earned[rows], terminated, truncated, illegal)
 
     def check_running(self, rows: Index) -> None:
@@ -282,16 +288,17 @@ class LearnerGames:
         batch, seat = self.batch, self.seat
         while len(rows):
             player = batch.player[rows]
-            rows = rows[(player >= 0) & (player != seat[rows])]
+            due = (player >= 0) & (player != seat[rows])
+            rows, player = rows[due], player[due]
             if not len(rows):
                 return
-            sits = self._assignment[rows, batch.player[rows]]
+            sits = self._assignment[rows, player]
             actions = np.zeros(len(rows), dtype=np.intp)
-            for index, policy in enumerate(self.field.policies):
+            for index in np.unique(sits).tolist():  # a pool holds many more than are at the tables now
+                policy = self.field.policies[index]
                 here = np.flatnonzero(sits == index)
-                if len(here):
-                    d = decisions(batch, rows[here], with_view=getattr(policy, "needs_view", True))
-                    actions[here] = checked_choice(policy, d)
+                d = decisions(batch, rows[here], with_view=getattr(policy, "needs_view", True))
+                actions[here] = checked_choice(policy, d)
             batch.step(actions, where=rows)
             if earned is not None:
                 earned[rows] += batch.rewards[rows, seat[rows]]

@@ -35,9 +35,14 @@ def ranks(standing: I64) -> F64:
     return place
 
 
+def placement_of(rank: Any, players: int) -> Any:
+    """R1. 1 − 2(r − 1)/(P − 1) for rank r, a number or an array of them."""
+    return 1.0 - 2.0 * (rank - 1.0) / (players - 1)
+
+
 def placement(place: F64) -> F64:
-    """R1. 1 − 2(r − 1)/(P − 1) for rank r: [P, K] -> [P, K]."""
-    result: F64 = 1.0 - 2.0 * (place - 1.0) / (len(place) - 1)
+    """R1 of every seat: [P, K] -> [P, K]."""
+    result: F64 = placement_of(place, len(place))
     return result
 
 
@@ -65,8 +70,7 @@ def ranks_one(standing: Sequence[Any]) -> list[float]:
 
 def placement_one(place: Sequence[float]) -> list[float]:
     """`placement` of one game."""
-    others = len(place) - 1
-    return [1.0 - 2.0 * (rank - 1.0) / others for rank in place]
+    return [placement_of(rank, len(place)) for rank in place]
 
 
 def win_one(place: Sequence[float]) -> list[float]:
