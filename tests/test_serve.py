@@ -7,6 +7,7 @@ import importlib.util
 import json
 import os
 import random
+import re
 import shutil
 import socket
 import sys
@@ -16,6 +17,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from io import StringIO
 from itertools import count
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 from xml.etree import ElementTree
@@ -920,15 +922,38 @@ def test_the_pages_are_accessible(client: Client, visit: Callable[..., Any], sch
     page = visit(color_scheme=scheme, viewport={"width": width, "height": 844})
     page.goto(client.server.entrance())
     page.wait_for_selector("body[data-ready]")
-    page.get_by_text("The rules in short").click()
+    page.get_by_text("The rules", exact=True).click()
     check(page)
     state = client.deal("peasy_v0", "heuristic", "heuristic")
     state = client.turn(client.post(state, "act", action=names_of(state)[-1]).json)
     page.goto(f"{client.server.url}/game/{state['id']}")
     await_turn(page)
-    for title in ("The rules in short", "The table as text"):
-        page.get_by_text(title).click()
+    for title in ("The rules", "The table as text"):
+        page.get_by_text(title, exact=True).click()
     page.get_by_role("button", name="Hint").click()
     page.wait_for_selector("button.hinted")
     assert page.locator("#picture").evaluate("image => image.complete && image.currentSrc").count(f"theme={scheme}")
     check(page)
+
+
+@pytest.mark.parametrize("game", ["peasy_v0", "school_v0"])
+def test_the_rules_are_set_and_not_shown_as_markdown(client: Client, visit: Callable[..., Any], game: str) -> None:
+    page = visit()
+    page.goto(client.server.entrance())
+    page.wait_for_selector("body[data-ready]")
+    state = client.deal(game, "heuristic")
+    page.goto(f"{client.server.url}/game/{state['id']}")
+    page.get_by_text("The rules", exact=True).click()
+    rules = page.locator("#rules-text")
+    rules.locator("h3").first.wait_for()
+    source = (Path(easyenvs.__file__).parent / game / "rules.md").read_text(encoding="utf-8")
+    shown = rules.inner_text()
+    assert not re.search(r"\*\*|`|\|", shown)
+    assert rules.locator("h3").count() == len(re.findall(r"^## ", source, re.MULTILINE))
+    assert rules.locator("strong").count() == source.count("**") / 2
+    assert rules.locator("tbody tr").count() == len(re.findall(r"^\| ", source, re.MULTILINE)) - 2 * source.count(
+        "| --- |\n"
+    )
+    assert rules.locator("li").count() == len(re.findall(r"^(?:-|\d+\.) ", source, re.MULTILINE))
+    unmarked = re.sub(r"^(?:-|\d+\.) |^\| ---.*$|^# .*$", "", source, flags=re.MULTILINE)
+    assert re.sub(r"\s", "", shown) == re.sub(r"[*`|#\s]", "", unmarked)  # every word, in order

@@ -4,7 +4,7 @@
     GET    /game/ID                   a game's page
     GET    /static/NAME               the pages' scripts and styles
     GET    /api/menu                  what can be played, and the open games
-    GET    /api/rules/GAME            a game's rules in short
+    GET    /api/rules/GAME            a game's rules, as Markdown
     POST   /api/games                 a new game: {"game": …, "seats": ["human", POLICY …]}
     GET    /api/games/ID              a game; ?after=VERSION waits for a newer version
     DELETE /api/games/ID              close a game

@@ -29,7 +29,7 @@ class Offer:
     Attributes:
         game: the game.
         title: what it is called.
-        rules_text: its rules in short: `# ` and `## ` headings, `- ` items, paragraphs; "" for a game without.
+        rules_text: its rules, as the Markdown that `common.js` reads; "" for a game without.
         players: the numbers of players.
         policies: the names that `load_policy` knows, by the names that the page shows.
     """

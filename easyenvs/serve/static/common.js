@@ -52,19 +52,69 @@ export const choices = (values, chosen) =>
     return option;
   });
 
-/** Rules: "# " and "## " are headings, "- " items, all else paragraphs. `level` is that of the "## " headings. */
+/** Text with **strong**, *emphasised* and `code` runs, as texts and elements. */
+function inline(text) {
+  const tags = { "**": "strong", "*": "em", "`": "code" };
+  const parts = [];
+  let at = 0;
+  for (const run of text.matchAll(/(\*\*|\*|`)(\S.*?)\1/gu)) {
+    parts.push(text.slice(at, run.index), make(tags[run[1]], {}, run[2]));
+    at = run.index + run[0].length;
+  }
+  return [...parts, text.slice(at)];
+}
+
+function tableOf(lines) {
+  const cells = (line) => line.split("|").slice(1, -1).map((cell) => cell.trim());
+  const row = (name, line) => make("tr", {}, ...cells(line).map((cell) => make(name, {}, ...inline(cell))));
+  const head = make("thead", {}, row("th", lines[0]));
+  const table = make("table", {}, head, make("tbody", {}, ...lines.slice(2).map((line) => row("td", line))));
+  return make("div", { class: "wide", tabindex: "0" }, table);
+}
+
+/**
+ * Rules in Markdown, as far as they use it: headings, of which "## " has this level and "# " is left out, paragraphs, tables
+ * and lists, their lines wrapped anywhere.
+ */
 export function rulesOf(text, level) {
   const parts = [];
-  let list = null;
-  for (const line of text.split("\n")) {
-    if (line.startsWith("- ")) {
-      if (list === null) parts.push((list = make("ul")));
-      list.append(make("li", {}, line.slice(2)));
-      continue;
+  let open = null; // what the next line goes on with: { name, lines }
+  const close = () => {
+    if (open === null) return;
+    const { name, lines } = open;
+    if (name === "table") parts.push(tableOf(lines));
+    else if (name === "p") parts.push(make("p", {}, ...inline(lines.join(" "))));
+    else parts.push(make(name, {}, ...lines.map((line) => make("li", {}, ...inline(line)))));
+    open = null;
+  };
+  const begin = (name) => {
+    if (open !== null && open.name === name) return;
+    close();
+    open = { name, lines: [] };
+  };
+  for (const raw of text.split("\n")) {
+    const line = raw.trim();
+    const item = /^(-|\d+\.) (.*)$/u.exec(line);
+    const heading = /^(#+) (.*)$/u.exec(line);
+    if (!line) {
+      if (open !== null && (open.name === "p" || open.name === "table")) close();
+    } else if (heading !== null) {
+      close();
+      const depth = level + heading[1].length - 2;
+      if (heading[1].length > 1) parts.push(make(`h${depth}`, {}, ...inline(heading[2])));
+    } else if (line.startsWith("|")) {
+      begin("table");
+      open.lines.push(line);
+    } else if (item !== null) {
+      begin(item[1] === "-" ? "ul" : "ol");
+      open.lines.push(item[2]);
+    } else if (open !== null && open.lines.length > 0 && (open.name === "p" || /^\s/u.test(raw))) {
+      open.lines.push(`${open.lines.pop()} ${line}`);
+    } else {
+      begin("p");
+      open.lines.push(line);
     }
-    if (line.trim()) list = null;
-    if (line.startsWith("## ")) parts.push(make(`h${level}`, {}, line.slice(3)));
-    else if (line.trim() && !line.startsWith("# ")) parts.push(make("p", {}, line));
   }
+  close();
   return parts;
 }
