@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import easyenvs
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.policies import act, decisions, load_policy
-from easyenvs.core.weights import Layer, NetworkPolicy, WeightsError, load_weights, save_weights
+from easyenvs.core.weights import EXACT_IN_FLOAT32, Layer, Network, NetworkPolicy, WeightsError, load_weights, save_weights
 
 GAMES = list(easyenvs.games().values())
 
@@ -79,6 +79,19 @@ def test_it_computes_what_the_layers_say(game: GameDefinition) -> None:
     odds = policy.probabilities(d)
     assert np.allclose(odds.sum(axis=1), 1) and (odds[~d.legal] == 0).all()
     assert np.array_equal(policy.value(d), policy.outputs(d)[:, -1])
+
+
+@pytest.mark.parametrize("largest", [300, 2**15 - 1])  # sums of the largest ones are beyond float32
+def test_zeros_and_ones_give_the_same_as_bool(largest: int) -> None:
+    rng = np.random.default_rng(0)
+    x = rng.random((200, 1500)) < 0.9
+    weight = rng.integers(largest // 2, largest, (1500, 40)).astype(np.int16) | np.int16(1)
+    layers = [Layer(weight, rng.integers(-99, 99, 40).astype(np.int32), 20), Layer.rounded(np.eye(40), np.zeros(40))]
+    exact = x.astype(np.int64) @ weight.astype(np.int64) + layers[0].bias
+    assert (exact.max() > EXACT_IN_FLOAT32) == (largest > 300)
+    for network in (Network(layers[:1]), Network(layers)):
+        assert np.array_equal(network(x), network(x.astype(np.float64)))
+    assert np.array_equal(Network(layers[:1])(x) * 2.0**20, exact)
 
 
 def test_rounding_is_as_fine_as_the_weights_allow() -> None:

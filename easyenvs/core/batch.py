@@ -580,7 +580,7 @@ class Batch:
             self._terminated[number] = not position["truncated"]
 
     def take(self, indices: npt.ArrayLike) -> Batch:
-        """A new batch of copies of these games (repeats allowed), which shares nothing with this one."""
+        """A new batch of copies of these games (repeats allowed), which shares nothing with this one that can change."""
         given = np.asarray(indices)
         if given.dtype.kind not in "iu" or given.ndim != 1 or not given.size:
             raise ValueError(
@@ -593,7 +593,6 @@ class Batch:
         copy.__dict__.update(self.__dict__)
         copy.num_games = len(rows)
         copy._machine = self._machine.take(rows)
-        copy.encoders = {}
         copy._rows = np.arange(len(rows), dtype=np.intp)
         copy._first_seed, copy._game_index = self._first_seed[rows], self._game_index[rows]
         copy._rewards = self._rewards[rows]
