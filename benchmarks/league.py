@@ -89,8 +89,8 @@ def play(
 def main(
     game: Annotated[list[str] | None, typer.Option(help="Game ids (default: all games).")] = None,
     players: Annotated[str, typer.Option(help="Numbers of players, as in '2 3'.")] = "2 3",
-    games: Annotated[int, typer.Option(min=2, help="Games of each line-up.")] = 400,
-    budgets: Annotated[str, typer.Option(help="Rollouts a decision of the search agents.")] = "30 300",
+    games: Annotated[int, typer.Option(min=2, help="Games of each line-up.")] = 200,
+    budgets: Annotated[str, typer.Option(help="Rollouts a decision of the search agents.")] = "30 100",
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
     jobs: Annotated[int, typer.Option(help="Processes; −1: as many as there are cores.")] = -1,
     output: Annotated[Path, typer.Option(help="Folder for tables and plots.")] = ROOT / "docs" / "league",

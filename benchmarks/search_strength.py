@@ -202,7 +202,7 @@ def main(
     algorithm: Annotated[str, typer.Option(help="Some of 'flat halving ismcts'.")] = "halving",
     budgets: Annotated[str, typer.Option(help="Budgets of a decision, as in '30 100 300'.")] = "30 150",
     unit: Annotated[str, typer.Option(help="Of the budgets: rollouts or milliseconds.")] = "rollouts",
-    candidates: Annotated[int, typer.Option(help="Actions that are tried in a decision, at most.")] = 4,
+    candidates: Annotated[int, typer.Option(help="Actions that are tried in a decision, at most.")] = Config.candidates,
     against: Annotated[str, typer.Option(help="The policy in the other seats.")] = "heuristic",
     deals: Annotated[int, typer.Option(min=2, help="Deals a match; each is played once a seat.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,

@@ -66,7 +66,7 @@ class Config:
 
     rollouts: int | None = None
     milliseconds: float | None = None
-    candidates: int = 4
+    candidates: int = 3
     rounds: int = 3
     drop: float = 0.5
     exploration: float = 0.5
