@@ -936,6 +936,29 @@ def test_the_pages_are_accessible(client: Client, visit: Callable[..., Any], sch
     check(page)
 
 
+@needs_browser
+def test_choices_made_before_the_rules_have_come_count(client: Client, visit: Callable[..., Any]) -> None:
+    page = visit()
+    late: list[Any] = []
+    page.route("**/api/rules/**", lambda route: late.append(route))
+    page.goto(client.server.entrance())
+    page.get_by_label("Easy School").check()
+    page.get_by_label("Players").select_option("5")
+    page.get_by_label("Your seat").select_option("4")
+    assert [text[:6] for text in page.locator("#opponents label").all_inner_texts()] == [f"Seat {n}" for n in range(4)]
+    while len(late) < 2:
+        page.wait_for_timeout(10)
+    for route in reversed(late):  # Easy Peasy's rules come last, when nobody asks for them any more
+        with page.expect_response("**/api/rules/**"):
+            route.continue_()
+    page.wait_for_selector("body[data-ready]")
+    assert "semester" in page.locator("#rules-text").text_content()  # not shown, so there is no inner text
+    page.get_by_role("button", name="Deal").click()
+    await_turn(page)
+    assert "/game/" in page.url
+
+
+@needs_browser
 @pytest.mark.parametrize("game", ["peasy_v0", "school_v0"])
 def test_the_rules_are_set_and_not_shown_as_markdown(client: Client, visit: Callable[..., Any], game: str) -> None:
     page = visit()

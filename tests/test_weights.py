@@ -16,7 +16,15 @@ from hypothesis import strategies as st
 import easyenvs
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.policies import act, decisions, load_policy
-from easyenvs.core.weights import EXACT_IN_FLOAT32, Layer, Network, NetworkPolicy, WeightsError, load_weights, save_weights
+from easyenvs.core.weights import (
+    EXACT_IN_FLOAT32,
+    Layer,
+    Network,
+    NetworkPolicy,
+    WeightsError,
+    load_weights,
+    save_weights,
+)
 
 GAMES = list(easyenvs.games().values())
 

@@ -45,6 +45,7 @@ function showOpponents() {
 async function showRules() {
   const game = chosen();
   const text = await ask("GET", `/api/rules/${encodeURIComponent(game.game)}`);
+  if (game !== chosen()) return; // another was chosen meanwhile
   find("rules").hidden = text === "";
   find("rules-text").replaceChildren(...rulesOf(text, 3));
 }
@@ -110,8 +111,6 @@ async function start() {
     return;
   }
   showGames();
-  showPlayers();
-  await showRules();
   find("games").addEventListener("change", () => {
     showPlayers();
     showRules().catch(complain);
@@ -119,6 +118,8 @@ async function start() {
   find("players").addEventListener("change", showSeats);
   find("seat").addEventListener("change", showOpponents);
   find("new").addEventListener("submit", deal);
+  showPlayers(); // whoever chooses before the rules have come is heard already
+  await showRules().catch(complain);
   document.body.dataset.ready = "";
   setTimeout(watch, REFRESH);
 }
