@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +40,7 @@ def machine_text() -> str:
     return f"{m['cpu']}, {m['cores']} cores, {m['system']}; Python {m['python']}, NumPy {m['numpy']}, easyenvs {m['easyenvs']}"
 
 
-def write_json(path: Path, command: str, results: Any) -> None:
+def write_json(path: Path, results: Any) -> None:
     """Results with the machine and the command that gave them."""
+    command = shlex.join(["python", *sys.argv])
     path.write_text(json.dumps({"command": command, "machine": machine(), "results": results}, indent=2) + "\n")

@@ -36,7 +36,7 @@ from benchmarks.common import machine_text, write_json
 from easyenvs import arena
 from easyenvs.arena.tournament import line_ups
 from easyenvs.core.game import GameDefinition
-from easyenvs.core.policies import Policy, agent_module, agent_names, decisions, load_policy
+from easyenvs.core.policies import Policy, agent_module, agent_names, load_policy, plays_with
 
 ROOT = Path(__file__).resolve().parents[1]
 PLAIN = ("random", "greedy", "heuristic", "trained")
@@ -53,13 +53,8 @@ def competitors(game: GameDefinition, players: int, budgets: list[int]) -> dict[
     """Who plays, by name: all agents that ship and can play with so many, search once for each budget."""
     found: dict[str, str | Policy] = {}
     for name in PLAIN:
-        if name != "random" and name not in agent_names(game):
-            continue
-        try:
-            load_policy(name, game)(decisions(game.batch(1, num_players=players, seed=0)))
-        except ValueError:  # no weights ship for this number of players
-            continue
-        found[name] = name
+        if name in ("random", *agent_names(game)) and plays_with(load_policy(name, game), players):
+            found[name] = name
     return found | {f"search {budget}": searcher(game, budget) for budget in budgets}
 
 
@@ -135,7 +130,7 @@ def main(
                 lambda more, task=task: progress.advance(task, more),  # type: ignore[misc]
             )
             stem = output / f"{definition.id}-{number}p"
-            write_json(stem.with_suffix(".json"), " ".join(["python", *sys.argv]), result.as_dict())
+            write_json(stem.with_suffix(".json"), result.as_dict())
             arena.plot_payoff(result, f"{stem}-payoff.png")
             arena.plot_ratings(result, f"{stem}-elo.png")
             console.print(arena.table(result))

@@ -277,7 +277,7 @@ def main(
     for definition in chosen:
         console.print(table(definition.id, [result for result in results if result.game == definition.id]))
     if json is not None:
-        write_json(json, " ".join(["python", *sys.argv]), [asdict(result) for result in results])
+        write_json(json, [asdict(result) for result in results])
         console.print(f"results: {json}")
     if plot_to is not None:
         plot(results, plot_to)

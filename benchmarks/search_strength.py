@@ -4,7 +4,9 @@ A search agent in one seat against another policy in all others: every deal is p
 intervals come from the deals. All games of a match are played on one batch, and the time of a decision is the processor time
 that the search took for all of them, divided by their number: one process, one core.
 
-    python benchmarks/search_strength.py --budgets '30 100 300' --deals 500 --json search.json --plot search.png
+    python benchmarks/search_strength.py --budgets '20 60 200' --deals 500 --json search.json --plot search.png
+
+`--from` shows and draws what earlier runs have written, and plays nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from json import loads as load_json
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -127,16 +130,15 @@ def table(results: list[Result]) -> Table:
         title="a search in one seat, `against` in all others, on equal deals",
         caption="placement: mean reward, 1 always first, -1 always last; ±: 95% interval; ms: a decision's processor time",
         box=None,
-        padding=(0, 1),
+        padding=(0, 1, 0, 0),
     )
-    for name in ("game", "seats", "search", "against"):
+    for name in ("game", "search", "against"):
         out.add_column(name, no_wrap=True)
     for name in ("budget", "games", "placement", "changed", "ms"):
         out.add_column(name, justify="right", no_wrap=True)
     for r in results:
         out.add_row(
-            r.game,
-            str(r.players),
+            f"{r.game} {r.players}p",
             r.algorithm,
             r.against,
             f"{r.budget:g}" + (" ms" if r.unit == "milliseconds" else ""),
@@ -149,40 +151,69 @@ def table(results: list[Result]) -> Table:
 
 
 def plot(results: list[Result], path: Path) -> None:
-    """Mean placement by budget with its 95% interval, a line a game, number of players and algorithm."""
+    """Mean placement by budget with its 95% interval: a panel a game, a line a number of players and algorithm."""
     import matplotlib as mpl
 
     mpl.use("agg")
     import matplotlib.pyplot as plt
 
-    figure, axes = plt.subplots(figsize=(8, 5), layout="constrained")
-    lines: dict[tuple[str, int, str], list[Result]] = {}
-    for r in results:
-        lines.setdefault((r.game, r.players, r.algorithm), []).append(r)
-    for (game, players, algorithm), points in lines.items():
-        axes.errorbar(
-            [r.budget for r in points],
-            [r.placement for r in points],
-            yerr=[r.interval for r in points],
-            marker="o",
-            capsize=4,
-            label=f"{game}, {players} players, {algorithm}",
-        )
-        for r in points:
-            axes.annotate(
-                f"{r.milliseconds:.0f} ms",
-                (r.budget, r.placement),
-                xytext=(6, -12),
-                textcoords="offset points",
-                fontsize=8,
+    games = list(dict.fromkeys(r.game for r in results))
+    figure, panels = plt.subplots(
+        1, len(games), figsize=(1.5 + 5.5 * len(games), 4.8), layout="constrained", sharey=True, squeeze=False
+    )
+    for axes, game in zip(panels[0], games, strict=True):
+        lines: dict[tuple[int, str], list[Result]] = {}
+        for r in results:
+            if r.game == game:
+                lines.setdefault((r.players, r.algorithm), []).append(r)
+        for index, ((players, algorithm), points) in enumerate(lines.items()):
+            points.sort(key=lambda r: r.budget)
+            shift = 1.0 + 0.03 * index  # so that bars don't hide each other
+            axes.errorbar(
+                [shift * r.budget for r in points],
+                [r.placement for r in points],
+                yerr=[r.interval for r in points],
+                marker="o",
+                capsize=4,
+                label=f"{algorithm}, {players} players",
             )
-    axes.axhline(0, color="black", linewidth=0.8)
-    axes.set_xscale("log")
-    axes.set_xlabel(f"{results[0].unit} a decision (at the points: processor time of one)")
-    axes.set_ylabel(f"mean placement against {results[0].against} (bars: 95% interval)")
-    axes.legend()
+            for r in points:
+                axes.annotate(
+                    f"{r.milliseconds:.0f} ms",
+                    (shift * r.budget, r.placement),
+                    xytext=(7, -12 if index % 2 == 0 else 6),
+                    textcoords="offset points",
+                    fontsize=8,
+                    color=f"C{index}",
+                )
+        axes.axhline(0, color="black", linewidth=0.8)
+        axes.set_xscale("log")
+        budgets = sorted({r.budget for r in results if r.game == game})
+        axes.set_xticks(budgets, [f"{budget:g}" for budget in budgets])
+        axes.minorticks_off()
+        axes.margins(x=0.15, y=0.1)
+        axes.set_xlabel(f"{results[0].unit} a decision (at the points: processor time of one)")
+        axes.set_title(game)
+        axes.legend(loc="lower right")
+    panels[0][0].set_ylabel(f"mean placement against {results[0].against} (bars: 95%)")
     figure.savefig(path, dpi=150)
     plt.close(figure)
+
+
+def read_results(path: Path) -> list[Result]:
+    """What an earlier run has written with `--json`, or typer's error."""
+    try:
+        return [Result(**result) for result in load_json(path.read_text(encoding="utf-8"))["results"]]
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise typer.BadParameter(f"{path} holds no results of this script: {error}", param_hint="--from") from error
+
+
+def show(console: Console, results: list[Result], plot_to: Path | None) -> None:
+    """The table, and the plot if one is wanted."""
+    console.print(table(results))
+    if plot_to is not None:
+        plot(results, plot_to)
+        console.print(f"plot: {plot_to}")
 
 
 def numbers_of(text: str, kind: Callable[[str], Any], option: str) -> list[Any]:
@@ -207,6 +238,9 @@ def main(
     deals: Annotated[int, typer.Option(min=2, help="Deals a match; each is played once a seat.")] = 500,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the deals.")] = 0,
     json: Annotated[Path | None, typer.Option(help="Write the results to this file, after every match.")] = None,
+    earlier: Annotated[
+        list[Path] | None, typer.Option("--from", help="Show and draw the results in these files, and play nothing.")
+    ] = None,
     plot_to: Annotated[Path | None, typer.Option("--plot", help="Draw the results into this PNG or SVG file.")] = None,
 ) -> None:
     """Play search agents against another policy, at several budgets."""
@@ -228,6 +262,9 @@ def main(
     except (OptionError, ValueError) as error:
         raise typer.BadParameter(str(error)) from error
     console = Console()
+    if earlier:
+        show(console, [result for path in earlier for result in read_results(path)], plot_to)
+        return
     console.print(machine_text(), style="dim")
     matches = [(d, n, name, config) for d in chosen for n in counts for name in chosen_algorithms for config in configs]
     results: list[Result] = []
@@ -256,13 +293,10 @@ def main(
                 )
             )
             if json is not None:
-                write_json(json, " ".join(["python", *sys.argv]), [asdict(result) for result in results])
-    console.print(table(results))
+                write_json(json, [asdict(result) for result in results])
+    show(console, results, plot_to)
     if json is not None:
         console.print(f"results: {json}")
-    if plot_to is not None:
-        plot(results, plot_to)
-        console.print(f"plot: {plot_to}")
 
 
 if __name__ == "__main__":

@@ -279,7 +279,7 @@ def main(
     table, results["PettingZoo loop"] = loop_table([game.id for game in games], repeats, 0.2 if quick else 0.6, console)
     console.print(table)
     if json is not None:
-        write_json(json, " ".join(["python", *sys.argv]), results)
+        write_json(json, results)
         console.print(f"results: {json}")
 
 

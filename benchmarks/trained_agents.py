@@ -69,7 +69,7 @@ def main(
         )
     console.print(table)
     if json is not None:
-        write_json(json, " ".join(["python", *sys.argv]), results)
+        write_json(json, results)
         console.print(f"results: {json}")
 
 

@@ -192,7 +192,7 @@ def main(
             table.add_row(result["what"], f"{rate:,.0f}", f"{rate / own[0]['decisions_per_second']:.1f}")
         console.print(table)
     if json is not None:
-        write_json(json, " ".join(["python", *sys.argv]), results)
+        write_json(json, results)
         console.print(f"results: {json}")
 
 

@@ -496,6 +496,103 @@ def trained(game: GameDefinition) -> Table:
     return Table(header, rows)
 
 
+def _league_results(game: GameDefinition) -> list[dict[str, Any]]:
+    """What `benchmarks/league.py` has written for a game, by number of players: command, machine, results."""
+    paths = sorted((Path(__file__).resolve().parent / "league").glob(f"{game.id}-*p.json"))
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+
+
+def _estimate(estimate: dict[str, float], digits: int, scale: float = 1.0, sign: str = "") -> str:
+    half = scale * (estimate["high"] - estimate["low"]) / 2
+    return f"{scale * estimate['mean']:{sign},.{digits}f} ± {half:,.{digits}f}"
+
+
+def league(game: GameDefinition) -> Table:
+    """The league of a game, the best agent first."""
+    rows = []
+    for table in _league_results(game):
+        r = table["results"]
+        for k in sorted(range(len(r["policies"])), key=lambda k: -r["placement"][k]["mean"]):
+            skill = r["openskill"][k]
+            rows.append(
+                (
+                    str(r["num_players"]),
+                    r["policies"][k],
+                    _estimate(r["placement"][k], 3, sign="+"),
+                    _estimate(r["win_rate"][k], 1, 100.0) + "%",
+                    _estimate(r["score"][k], 1),
+                    _estimate(r["elo"][k], 0),
+                    f"{skill['mu']:.1f} ± {skill['sigma']:.1f}",
+                )
+            )
+    return Table(("players", "agent", "mean placement", "win rate", "score", "Elo", "OpenSkill"), rows)
+
+
+def league_runs(game: GameDefinition) -> Table:
+    """How the league of a game was played."""
+    rows = []
+    for table in _league_results(game):
+        r = table["results"]
+        each = r["games"] * r["num_players"] // len(r["policies"])
+        rows.append(
+            (
+                str(r["num_players"]),
+                f"{r['games']:,}",
+                f"{each:,}",
+                f"{r['deals']:,}",
+                str(r["seed"]),
+                str(r["truncated"]),
+                str(len(r["forfeits"])),
+                f"`{table['command']}`",
+            )
+        )
+    header = ("players", "games", "of each agent", "deals of a line-up", "seed", "cut off", "forfeited", "command")
+    return Table(header, rows)
+
+
+def league_overview(games: Sequence[GameDefinition]) -> Table:
+    """The leagues of all games side by side: mean placement with its 95% interval, and Elo."""
+    columns = {
+        f"`{game.id}`, {table['results']['num_players']} players": table["results"]
+        for game in games
+        for table in _league_results(game)
+    }
+    agents = list(dict.fromkeys(name for results in columns.values() for name in results["policies"]))
+    rows = []
+    for agent in agents:
+        cells = [agent]
+        for r in columns.values():
+            if agent in r["policies"]:
+                k = r["policies"].index(agent)
+                cells.append(f"{_estimate(r['placement'][k], 2, sign='+')} ({r['elo'][k]['mean']:,.0f})")
+            else:
+                cells.append(NO_ENTRY)
+        rows.append(tuple(cells))
+    return Table(("agent", *columns), rows)
+
+
+def search(game: GameDefinition) -> Table:
+    """How strong the search agents of a game are, by budget."""
+    rows = []
+    for path in sorted((Path(__file__).resolve().parent / "search").glob("*.json")):
+        for r in json.loads(path.read_text(encoding="utf-8"))["results"]:
+            if r["game"] == game.id:
+                rows.append(
+                    (
+                        str(r["players"]),
+                        r["algorithm"],
+                        f"{r['budget']:g} {r['unit']}",
+                        f"{r['placement']:+.3f} ± {r['interval']:.3f}",
+                        f"{100 * r['win_rate']:.1f} ± {100 * r['win_interval']:.1f}%",
+                        f"{r['games']:,}",
+                        f"{r['milliseconds']:.1f} ms",
+                        f"{100 * r['changed']:.0f}%",
+                    )
+                )
+    header = ("players", "algorithm", "budget", "mean placement", "win rate", "games", "a decision", "changed")
+    return Table(header, rows)
+
+
 KINDS: Final[dict[str, Callable[[GameDefinition], Table]]] = {
     "summary": summary,
     "spaces": spaces,
@@ -516,6 +613,9 @@ KINDS: Final[dict[str, Callable[[GameDefinition], Table]]] = {
     "agents": agents,
     "statistics": statistics,
     "trained": trained,
+    "league": league,
+    "league-runs": league_runs,
+    "search": search,
 }
 NARROW: Final = ("flat", "bits", "state", "dict", "action-ids", "rewards")
 """Tables of many columns, for the style sheet."""

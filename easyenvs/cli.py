@@ -21,7 +21,7 @@ from easyenvs.core.batch import make_rules
 from easyenvs.core.encoders import ENCODERS, make_encoder
 from easyenvs.core.errors import MissingExtraError
 from easyenvs.core.game import GameDefinition
-from easyenvs.core.policies import act, agent_names, load_policy
+from easyenvs.core.policies import act, agent_names, load_policy, plays_with
 from easyenvs.core.rewards import REWARDS
 
 try:
@@ -115,6 +115,24 @@ def players_of(game: GameDefinition) -> list[int]:
     return accepted
 
 
+def agents_of(game: GameDefinition) -> dict[str, list[int]]:
+    """The agents that ship for a game, and the numbers of players that each plays with."""
+    players = players_of(game)
+    return {
+        name: [number for number in players if plays_with(load_policy(name, game), number)]
+        for name in ("random", *agent_names(game))
+    }
+
+
+def agents_text(game: GameDefinition) -> str:
+    """The same in words: numbers stand where an agent doesn't play with all that the game accepts."""
+    every = players_of(game)
+    return ", ".join(
+        name if numbers == every else f"{name} ({', '.join(map(str, numbers))} players)"
+        for name, numbers in agents_of(game).items()
+    )
+
+
 # ------------------------------------------------------------------------------------------------- what there is
 
 
@@ -136,27 +154,25 @@ def _program(
 @app.command("list")
 def list_games(as_json: AsJson = False) -> None:
     """List the games and their agents."""
-    found = [
-        {
-            "game": game.id,
-            "players": players_of(game),
-            "actions": len(game.notation.ACTION_NAMES),
-            "agents": ["random", *agent_names(game)],
-        }
-        for game in easyenvs.games().values()
-    ]
+    found = easyenvs.games().values()
     if as_json:
-        print_json(found)
+        print_json(
+            [
+                {
+                    "game": game.id,
+                    "players": players_of(game),
+                    "actions": len(game.notation.ACTION_NAMES),
+                    "agents": agents_of(game),
+                }
+                for game in found
+            ]
+        )
         return
     table = Table("game", "players", "actions", "agents", box=None)
-    for one in found:
-        numbers: Any = one["players"]
-        table.add_row(
-            str(one["game"]),
-            f"{numbers[0]}–{numbers[-1]}",
-            str(one["actions"]),
-            escape(", ".join(one["agents"])),  # type: ignore[arg-type]
-        )
+    for game in found:
+        players = players_of(game)
+        actions = len(game.notation.ACTION_NAMES)
+        table.add_row(game.id, f"{players[0]}–{players[-1]}", str(actions), escape(agents_text(game)))
     Console().print(table)
 
 
@@ -182,11 +198,12 @@ def info(game: GameName, as_json: AsJson = False, rule: Rule = None) -> None:
         "first actions": list(names[:8]),
         "observations": observations,
         "engines": list(definition.engines),
-        "agents": ["random", *agent_names(definition)],
+        "agents": agents_of(definition),
     }
     if as_json:
         print_json(facts)
         return
+    facts["agents"] = agents_text(definition)
     table = Table(show_header=False, box=None)
     for key, value in facts.items():
         if isinstance(value, dict):

@@ -33,8 +33,11 @@ def test_list_and_info() -> None:
     found = {one["game"]: one for one in json.loads(run("list", "--json"))}
     assert set(found) >= {"peasy_v0", "school_v0"}
     assert found["peasy_v0"]["players"] == [2, 3, 4, 5, 6]
-    assert {"random", "greedy", "heuristic", "trained"} <= set(found["school_v0"]["agents"])
-    assert "heuristic" in run("list")
+    agents = found["school_v0"]["agents"]
+    assert {"random", "greedy", "heuristic", "trained", "search"} <= set(agents)
+    assert agents["heuristic"] == found["school_v0"]["players"] and agents["trained"] == [2, 3]
+    listed = run("list")
+    assert "heuristic, " in listed and "trained (2 players)" in listed and "trained (2, 3 players)" in listed
     facts = json.loads(run("info", "school_v0", "--rule", "num_players=4", "--rule", "stack=auto", "--json"))
     assert facts["rules"]["num_players"] == 4 and facts["rules"]["stack"] == "auto"
     width = easyenvs.school_v0.batch(1, num_players=4).observe("flat").shape[1]

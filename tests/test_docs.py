@@ -233,3 +233,27 @@ def test_the_readme_tells_the_trained_agents_strength_as_measured() -> None:
         cells = [f"{own[o]['placement']:+.3f} ± {own[o]['interval']:.3f}" for o in ("heuristic", "random")]
         row = f"| `{own['random']['game']}` | {own['random']['players']} | {cells[0]} | {cells[1]} |"
         assert row in text
+
+
+def test_the_readme_tells_the_league_as_it_was_played() -> None:
+    """The table is generated: python -c 'import generated; print(generated.league_overview(games).markdown())'."""
+    table = generated().league_overview(GAMES).markdown().strip()
+    assert table.startswith("| agent |") and len(table.splitlines()) >= 8
+    assert table in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("game", GAMES, ids=lambda game: game.id)
+@pytest.mark.parametrize("players", [2, 3])
+def test_the_league_is_whole(game: GameDefinition, players: int) -> None:
+    played = json.loads((DOCS / "league" / f"{game.id}-{players}p.json").read_text(encoding="utf-8"))
+    results = played["results"]
+    assert (results["game"], results["num_players"]) == (game.id, players)
+    assert {"random", "greedy", "heuristic"} < set(results["policies"])
+    assert sum(name.startswith("search ") for name in results["policies"]) == 2
+    shipped = (ROOT / "examples" / "agents" / "trained" / f"{game.id}-{players}p.npz").is_file()
+    assert ("trained" in results["policies"]) == shipped
+    assert played["command"].startswith("python benchmarks/league.py")
+    page = (DOCS / "league.md").read_text(encoding="utf-8")
+    for plot in ("elo", "payoff"):
+        name = f"league/{game.id}-{players}p-{plot}.png"
+        assert (DOCS / name).is_file() and f"]({name})" in page

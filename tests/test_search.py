@@ -349,6 +349,12 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
     assert [(r["game"], r["budget"], r["games"]) for r in results] == [("peasy_v0", 4.0, 4), ("peasy_v0", 8.0, 4)]
     assert all(0 < r["rollouts"] <= r["budget"] and r["milliseconds"] > 0 for r in results)
     assert (tmp_path / "r.png").stat().st_size > 5_000
+    again = run("--from", str(tmp_path / "r.json"), "--plot", str(tmp_path / "again.png"))
+    assert again.exit_code == 0, again.output
+    assert [line for line in done.output.splitlines() if "±" in line] == [
+        line for line in again.output.splitlines() if "±" in line
+    ]
+    assert (tmp_path / "again.png").read_bytes() == (tmp_path / "r.png").read_bytes()
 
 
 @pytest.mark.parametrize(
@@ -359,6 +365,7 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--budgets", "0"], "rollouts=0"),
         (["--players", "9"], "num_players=9"),
         (["--against", "nobody"], "'nobody' names no policy"),
+        (["--from", "pyproject.toml"], "holds no results"),
     ],
 )
 def test_wrong_arguments_end_with_a_message(arguments: list[str], message: str) -> None:

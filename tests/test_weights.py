@@ -14,8 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import easyenvs
+from easyenvs import arena
 from easyenvs.core.game import GameDefinition
-from easyenvs.core.policies import act, decisions, load_policy
+from easyenvs.core.policies import act, decisions, load_policy, plays_with
 from easyenvs.core.weights import (
     EXACT_IN_FLOAT32,
     Layer,
@@ -116,6 +117,15 @@ def test_rounding_is_as_fine_as_the_weights_allow() -> None:
     ):
         with pytest.raises(ValueError, match="weight"):
             Layer.rounded(weight, bias)
+
+
+def test_it_says_with_how_many_it_plays(tmp_path: Path) -> None:
+    game = easyenvs.find_game("peasy_v0")
+    policy = network(game, players=3)
+    assert [plays_with(policy, players) for players in (2, 3, 4)] == [False, True, False]
+    save_weights(tmp_path / "three.npz", policy.layers, policy.about)
+    with pytest.raises(ValueError, match="does not play peasy_v0 with 2 players"):
+        arena.play(game, [str(tmp_path / "three.npz"), "random"], 2)
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.id)

@@ -28,7 +28,7 @@ from easyenvs.core.batch import check_seed, make_rules
 from easyenvs.core.errors import MissingExtraError, OptionError
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.options import integer_option, refuse_option
-from easyenvs.core.policies import Policy, load_policy
+from easyenvs.core.policies import Policy, load_policy, plays_with
 from easyenvs.records import Record
 from easyenvs.registry import find_game
 from easyenvs.version import __version__
@@ -442,8 +442,7 @@ def play(
     )
     make_rules(definition, {"num_players": players, **rules}, [])
     for policy in policies:
-        plays_with = getattr(load_policy(policy, definition), "plays_with", None)
-        if plays_with is not None and not plays_with(players):
+        if not plays_with(load_policy(policy, definition), players):
             raise ValueError(f"the policy {policy!r} does not play {definition.id} with {players} players")
     shown = _names(policies, names)
     pairs = line_ups(len(policies), players)

@@ -334,6 +334,12 @@ def _agent_modules(game: GameDefinition) -> dict[str, str]:
     return found
 
 
+def plays_with(policy: Policy, num_players: int) -> bool:
+    """Whether a policy plays with so many: what its method `plays_with` says, if it has one; others play with any number."""
+    says = getattr(policy, "plays_with", None)
+    return says is None or bool(says(num_players))
+
+
 def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
     """A policy by name, or itself.
 

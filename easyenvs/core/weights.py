@@ -162,6 +162,10 @@ class NetworkPolicy:
         chosen: Index = np.where(d.legal, logits, -np.inf).argmax(axis=1)
         return chosen
 
+    def plays_with(self, num_players: int) -> bool:
+        """Whether the weights were made for so many players."""
+        return bool(num_players == self.about["num_players"])
+
     def value(self, d: Decisions) -> F64:
         """What the network expects the seat to earn by its reward: [M].
 
