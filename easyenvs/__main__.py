@@ -12,7 +12,7 @@ def main() -> None:
     try:
         from easyenvs import cli
     except MissingExtraError as error:
-        sys.stderr.write(f"easyenvs: {error}\n")
+        sys.stderr.write(f"Error: {error}\n")
         raise SystemExit(2) from None
     cli.main()
 

@@ -399,7 +399,7 @@ def main() -> None:
         # What a user can mend. Anything else is a bug, and shows where.
         if isinstance(error, TypeError) and "has no option" not in str(error):
             raise
-        sys.stderr.write(f"easyenvs: {error}\n")
+        sys.stderr.write(f"Error: {error}\n")
         raise SystemExit(2) from None
 
 

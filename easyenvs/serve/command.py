@@ -37,7 +37,7 @@ def serve(
     try:
         server, first = prepare(games or [], policy or [], seats, port=port, pace=pace)
     except (ValueError, OSError, MissingExtraError) as error:
-        typer.echo(f"easyenvs serve: {error}", err=True)
+        typer.echo(f"Error: {error}", err=True)
         raise typer.Exit(2) from error
     typer.echo(f"Play at {server.entrance(first)}")
     typer.echo("The address holds the key of this run: keep it to yourself. Ctrl-C ends the server and its games.")
