@@ -942,7 +942,7 @@ def test_choices_made_before_the_rules_have_come_count(client: Client, visit: Ca
     late: list[Any] = []
     page.route("**/api/rules/**", lambda route: late.append(route))
     page.goto(client.server.entrance())
-    page.get_by_label("Easy School").check()
+    page.get_by_role("radio", name="Easy School").check()
     page.get_by_label("Players").select_option("5")
     page.get_by_label("Your seat").select_option("4")
     assert [text[:6] for text in page.locator("#opponents label").all_inner_texts()] == [f"Seat {n}" for n in range(4)]
