@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 import time
@@ -203,6 +204,19 @@ def test_elo_is_that_of_the_formula() -> None:
     assert a.low < a.mean < a.high
     (mu_a, sigma), (mu_b, _) = result.openskill
     assert mu_a > mu_b and sigma > 0
+
+
+def test_one_that_nearly_always_loses_does_not_blur_the_other_ratings() -> None:
+    even = [[[1, 2], [2, 1]], [[1, 2], [1, 2]], [[2, 1], [2, 1]]] * 100
+    beaten = [[[1, 2], [1, 2]]] * 299 + [
+        [[1, 2], [2, 1]]
+    ]  # whether a sample has the last deal makes hundreds of points
+    pairs = tuple(itertools.combinations(range(4), 2))
+    played = tuple(deals(beaten if pair == (2, 3) else beaten[:1] * 300 if 3 in pair else even) for pair in pairs)
+    result = TournamentResult("peasy_v0", 2, ("a", "b", "c", "lost"), pairs, played, 0)
+    ratings = result.elo
+    assert max(rating.half_width for rating in ratings[:3]) < 40 < 500 < 1500 - ratings[3].mean
+    assert sorted(rating.mean for rating in ratings)[1:3] == pytest.approx([1500, 1500], abs=15)
 
 
 def test_intervals_come_from_deals_and_cover() -> None:

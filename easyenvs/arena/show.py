@@ -108,7 +108,7 @@ def plot_ratings(result: TournamentResult, path: str | Path) -> None:
     axes.barh(range(len(order)), means, xerr=np.maximum(around, 0.0), color="#4c78a8", capsize=4)
     axes.set_yticks(range(len(order)), [result.policies[k] for k in order])
     axes.set_xlim(left=min(1000.0, float(means.min()) - 100))
-    axes.set_xlabel("Elo (mean 1,500; bars: 95% interval)")
+    axes.set_xlabel("Elo (median 1,500; bars: 95% interval)")
     axes.set_title(f"{result.game}, {result.num_players} players")
     figure.savefig(path, dpi=150)
     plt.close(figure)

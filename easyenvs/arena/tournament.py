@@ -43,7 +43,7 @@ RESAMPLES: Final = 1000
 RATING_RESAMPLES: Final = 200
 CONFIDENCE: Final = (2.5, 97.5)  # percentiles
 MAX_GAMES: Final = 10**9
-ELO_MEAN: Final = 1500.0
+ELO_MEDIAN: Final = 1500.0  # not the mean: one that loses everything has no certain rating, and would move all others
 ELO_SCALE: Final = 400.0 / math.log(10.0)
 
 
@@ -223,7 +223,7 @@ class TournamentResult:
 
     @property
     def elo(self) -> list[Estimate]:
-        """Elo ratings, mean 1,500, by maximum likelihood of the Bradley–Terry model (choix) on all pairs: [K].
+        """Elo ratings, median 1,500, by maximum likelihood of the Bradley–Terry model (choix) on all pairs: [K].
 
         Weak regularisation keeps them finite where somebody has won everything. Intervals: bootstrap over deals.
         """
@@ -235,7 +235,7 @@ class TournamentResult:
 
         def fit(wins: F64) -> F64:
             strength: F64 = choix.ilsr_pairwise_dense(wins, alpha=1e-3)
-            ratings: F64 = ELO_MEAN + ELO_SCALE * (strength - strength.mean())
+            ratings: F64 = ELO_MEDIAN + ELO_SCALE * (strength - np.median(strength))
             return ratings
 
         rng = np.random.default_rng(self.seed)
