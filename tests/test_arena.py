@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import itertools
 import json
 import math
@@ -16,7 +17,9 @@ from rich.console import Console
 
 import easyenvs
 from easyenvs import arena
+from easyenvs.arena.matches import seat_order
 from easyenvs.arena.tournament import Estimate, TournamentResult, line_ups
+from easyenvs.core.errors import OptionError
 from easyenvs.core.game import GameDefinition
 from easyenvs.core.policies import Decisions, load_policy
 
@@ -38,6 +41,7 @@ def deals(ranks: Any) -> arena.Deals:
     count, players = array.shape[:2]
     return arena.Deals(
         seeds=np.arange(count, dtype=np.uint64),
+        seats=np.tile((np.arange(players) + np.arange(players)[:, None]) % players, (count, 1, 1)).astype(np.int8),
         ranks=array,
         scores=np.zeros(array.shape, dtype=np.int64),
         decisions=np.ones((count, players), dtype=np.int64),
@@ -143,6 +147,45 @@ def test_a_time_out_costs_the_games_of_the_call() -> None:
 
 
 # ------------------------------------------------------------------------------------------------- tournaments
+
+
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
+def test_every_order_comes_once_and_all_neighbours_soon(players: int) -> None:
+    every = math.factorial(players - 1)
+    orders = [tuple(seat_order(deal, players)) for deal in range(every)]
+    assert set(orders) == {(0, *rest) for rest in itertools.permutations(range(1, players))}
+    assert seat_order(every + 1, players) == seat_order(1, players)
+    for first in range(0, every, players - 1):  # who plays after the first player
+        assert {order[1] for order in orders[first : first + players - 1]} == set(range(1, players))
+
+
+def test_who_plays_after_whom_goes_round() -> None:
+    names = ["greedy", "heuristic", "random"]
+    result = arena.play("peasy_v0", names, 30, num_players=3, seed=4, keep_records=True)
+    followers = collections.Counter(
+        (one, record.policies[(seat + 1) % 3]) for record in result.records for seat, one in enumerate(record.policies)
+    )
+    assert followers == dict.fromkeys(itertools.permutations(names, 2), 15)
+    (deals,) = result.deals
+    for record, deal, rotation in zip(result.records, np.repeat(range(10), 3), [0, 1, 2] * 10, strict=True):
+        assert record.result is not None
+        seats = deals.seats[deal, rotation]
+        assert [record.policies[seat] for seat in seats] == names
+        assert [record.result.scores[seat] for seat in seats] == deals.scores[deal, rotation].tolist()
+        assert [record.result.ranks[seat] for seat in seats] == deals.ranks[deal, rotation].tolist()
+    by_hand = np.zeros((3, 3))
+    for record in result.records:
+        assert record.result is not None
+        for seat, name in enumerate(record.policies):
+            assert name is not None
+            by_hand[names.index(name), seat] += (2 - record.result.ranks[seat]) / 10
+    assert np.allclose([[seat.mean for seat in one] for one in result.placement_by_seat], by_hand)
+
+
+@pytest.mark.parametrize("orders", [[[0, 1]], [[0, 1, 1]], [[1, 2, 3]], [0, 1, 2], [[0, 1, 2]] * 2])
+def test_wrong_orders_are_refused(orders: Any) -> None:
+    with pytest.raises(OptionError, match="orders of shape"):
+        arena.play_deals(easyenvs.find_game("peasy_v0"), [lowest] * 3, [5], orders=orders)
 
 
 def test_line_ups() -> None:

@@ -53,10 +53,11 @@ class Failure:
 
 @dataclass(frozen=True)
 class Deals:
-    """How the games of some deals ended, by player of the line-up: player j sat in seat (j + r) mod P in rotation r.
+    """How the games of some deals ended, by player of the line-up.
 
     Attributes:
         seeds: uint64 [D], the game seeds.
+        seats: int8 [D, P, P] by deal, rotation and player: where each sat.
         ranks: float64 [D, P, P] by deal, rotation and player: 1-based, ties averaged. Whoever forfeits is last.
         scores: int64 [D, P, P] likewise.
         decisions: int64 [D, P] by deal and rotation.
@@ -66,6 +67,7 @@ class Deals:
     """
 
     seeds: npt.NDArray[np.uint64]
+    seats: npt.NDArray[np.int8]
     ranks: F64
     scores: I64
     decisions: I64
@@ -111,6 +113,7 @@ class Deals:
             first += len(part.seeds)
         return cls(
             seeds=np.concatenate([part.seeds for part in parts]),
+            seats=np.concatenate([part.seats for part in parts]),
             ranks=np.concatenate([part.ranks for part in parts]),
             scores=np.concatenate([part.scores for part in parts]),
             decisions=np.concatenate([part.decisions for part in parts]),
@@ -126,11 +129,25 @@ def half_width(by_deal: F64) -> F64:
     return width
 
 
+def seat_order(deal: int, players: int) -> list[int]:
+    """Who sits in which seat in rotation 0 of a tournament's deal, by the deal's number: the players by seat, [P].
+
+    Who plays after whom makes a difference as well, and rotations don't change it. So the order goes round from deal to
+    deal: in (P − 1)! deals in a row every cyclic order comes once, and in P − 1 everybody sits next to player 0.
+    """
+    order, left = [0], list(range(1, players))
+    while left:
+        deal, which = divmod(deal, len(left))
+        order.append(left.pop(which))
+    return order
+
+
 def play_deals(
     game: GameDefinition,
     policies: Sequence[Policy],
     seeds: npt.NDArray[np.integer[Any]] | Sequence[int],
     *,
+    orders: npt.ArrayLike | None = None,
     policy_seeds: Sequence[int] | None = None,
     names: Sequence[str | None] | None = None,
     on_failure: OnFailure = "raise",
@@ -145,6 +162,8 @@ def play_deals(
         game: the game.
         policies: the line-up: P of them.
         seeds: the game seeds, [D].
+        orders: of each deal, the players by seat in rotation 0, integers [D, P]; in rotation r they sit r seats further on.
+            None: player j in seat j.
         policy_seeds: a seed for each policy (default 0).
         names: of the policies, for the records.
         on_failure: what an exception, an illegal action or a time-out of a policy does: "raise", or "forfeit": its game is
@@ -160,10 +179,17 @@ def play_deals(
         raise OptionError(f"time_limit={time_limit!r} is not accepted: time_limit must be None or seconds above 0")
     players = len(policies)
     game_seeds = np.asarray(seeds, dtype=np.uint64)
+    by_seat = np.broadcast_to(np.arange(players), (len(game_seeds), players)) if orders is None else np.asarray(orders)
+    if by_seat.shape != (len(game_seeds), players) or (np.sort(by_seat, axis=1) != np.arange(players)).any():
+        raise OptionError(
+            f"orders of shape {by_seat.shape} are not accepted: each of {len(game_seeds)} deals needs players "
+            f"0 … {players - 1} in some order"
+        )
     per_part = max(1, GAMES_AT_ONCE // players)
     parts = []
     for first in range(0, len(game_seeds), per_part):
-        part = _Part(game, policies, game_seeds[first : first + per_part], policy_seeds, rules)
+        some = slice(first, first + per_part)
+        part = _Part(game, policies, game_seeds[some], by_seat[some], policy_seeds, rules)
         part.play(on_failure == "forfeit", time_limit, advance)
         parts.append(part.deals(names or [None] * players, keep_records))
     return Deals.join(parts)
@@ -177,6 +203,7 @@ class _Part:
         game: GameDefinition,
         policies: Sequence[Policy],
         seeds: npt.NDArray[np.uint64],
+        by_seat: npt.NDArray[np.integer[Any]],
         policy_seeds: Sequence[int] | None,
         rules: dict[str, Any],
     ) -> None:
@@ -187,8 +214,12 @@ class _Part:
             len(seeds) * players, num_players=players, seed=np.repeat(seeds, players), **rules
         )
         rotations = np.arange(players)
-        seats = (np.arange(players)[None, :] - rotations[:, None]) % players  # [rotation, seat]: the player there
-        self.assignment: Index = np.tile(seats, (len(seeds), 1)).astype(np.intp)
+        earlier = (
+            np.arange(players)[None, :] - rotations[:, None]
+        ) % players  # [rotation, seat]: the seat in rotation 0
+        self.assignment: Index = (
+            by_seat[:, earlier].reshape(-1, players).astype(np.intp)
+        )  # [game, seat]: the player there
         self.forfeit: I64 = np.full(self.batch.num_games, NOBODY, dtype=np.int64)  # the seat that has failed
         self.reasons: dict[int, str] = {}
         # By call: rows, seats, actions.
@@ -284,6 +315,7 @@ class _Part:
         shape = (count, players, players)
         return Deals(
             seeds=self.seeds,
+            seats=sits.reshape(shape).astype(np.int8),
             ranks=np.take_along_axis(ranks, sits, axis=1).reshape(shape),
             scores=np.take_along_axis(batch.scores, sits, axis=1).reshape(shape),
             decisions=batch.decisions.reshape(shape[:2]),

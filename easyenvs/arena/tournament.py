@@ -1,7 +1,8 @@
 """Tournaments: any number of policies and players on equal deals, with intervals, ratings and records.
 
-All line-ups play the same deals, each deal once in each rotation of the seats. What is uncertain is the deals: so every
-interval is a bootstrap over deals, never over games, which are not independent within a deal.
+All line-ups play the same deals, each deal once in each rotation of the seats; the order in which the players sit goes round from
+deal to deal (`seat_order`). What is uncertain is the deals: so every interval is a bootstrap over deals, never over games, which
+are not independent within a deal.
 
     K policies  L line-ups  P seats  D deals  B resamples
 """
@@ -21,7 +22,7 @@ from typing import Any, Final
 import numpy as np
 import numpy.typing as npt
 
-from easyenvs.arena.matches import Deals, OnFailure, play_deals
+from easyenvs.arena.matches import Deals, OnFailure, play_deals, seat_order
 from easyenvs.core import chance
 from easyenvs.core.arrays import F64
 from easyenvs.core.batch import check_seed, make_rules
@@ -152,16 +153,16 @@ class TournamentResult:
 
     def _by_deal(self, figure: Callable[[Deals], npt.NDArray[Any]], policy: int, seat: int | None = None) -> F64:
         """A figure of every game, [D, P, P], averaged over the games of a policy (in one seat): [D]."""
-        players = self.num_players
         total, count = np.zeros(self.num_deals), 0
         for line_up, deals in zip(self.line_ups, self.deals, strict=True):
             values = figure(deals)
             for player, one in enumerate(line_up):
                 if one == policy:
-                    for rotation in range(players):
-                        if seat is None or (player + rotation) % players == seat:
-                            total += values[:, rotation, player]
-                            count += 1
+                    wanted = (
+                        True if seat is None else deals.seats[:, :, player] == seat
+                    )  # once in the rotations of a deal
+                    total += np.where(wanted, values[:, :, player], 0).sum(axis=1)
+                    count += self.num_players if seat is None else 1
         return total / count if count else np.full(self.num_deals, np.nan)
 
     @property
@@ -411,6 +412,8 @@ def play(
 ) -> TournamentResult:
     """Play policies against each other, every deal in each line-up and each rotation of the seats.
 
+    With three players and more the order in which they sit goes round from deal to deal: who plays after whom counts, too.
+
     Args:
         game: the game or its id.
         policies: two at least, by name or as objects.
@@ -466,6 +469,7 @@ def play(
                     [policies[k] for k in pairs[index]],
                     [shown[k] for k in pairs[index]],
                     _deal_seeds(seed, numbers),
+                    [seat_order(number, players) for number in numbers.tolist()],
                     {"on_failure": on_failure, "time_limit": time_limit, "keep_records": keep_records, **rules},
                 )
                 for index, numbers in tasks
@@ -516,12 +520,16 @@ def half_width_of(until: str | float) -> float:
     return float(given)
 
 
-def _task(package: str, policies: list[Any], names: list[str], seeds: Any, options: dict[str, Any]) -> Deals:
+def _task(
+    package: str, policies: list[Any], names: list[str], seeds: Any, orders: list[list[int]], options: dict[str, Any]
+) -> Deals:
     """One part, in whichever process."""
     import importlib
 
     game: GameDefinition = importlib.import_module(package).GAME
-    return play_deals(game, [load_policy(policy, game) for policy in policies], seeds, names=names, **options)
+    return play_deals(
+        game, [load_policy(policy, game) for policy in policies], seeds, orders=orders, names=names, **options
+    )
 
 
 def _spread(n_jobs: int, tasks: list[tuple[Any, ...]]) -> Any:
