@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 import json
+import pickle
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -326,6 +330,19 @@ def test_the_agent_has_a_name(game: GameDefinition) -> None:
 def test_wrong_options_are_refused(options: dict[str, Any], message: str) -> None:
     with pytest.raises(OptionError, match=message):
         Config(**options)
+
+
+def test_another_process_unpickles_an_agent_from_the_same_files() -> None:
+    from easyenvs.core.policies import agent_module
+
+    module = importlib.import_module(agent_module("search", easyenvs.find_game("peasy_v0")))
+    sent = pickle.dumps(module.SequentialHalving(module.Config(rollouts=7)))
+    code = (
+        "import pickle, sys, easyenvs; policy = pickle.load(sys.stdin.buffer); "
+        "print(policy.config.rollouts, sys.modules[type(policy).__module__].__file__)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=sent, capture_output=True, check=False)
+    assert done.stdout.decode().split() == ["7", module.__file__], done.stderr.decode()
 
 
 def run(*arguments: str) -> Any:

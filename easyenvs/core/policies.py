@@ -382,3 +382,8 @@ def load_policy(policy: str | Policy, game: GameDefinition) -> Policy:
         f"{policy!r} names no policy of {game.id}; known are {', '.join(known)}, a weights file "
         "'….npz', and 'module:attribute'"
     )
+
+
+# Now, and not when an agent is first asked for by name: a policy that another process has sent is unpickled before that, and
+# has to come from the same files.
+_agents()
