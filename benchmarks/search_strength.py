@@ -181,7 +181,7 @@ def plot(results: list[Result], path: Path) -> None:
                 axes.annotate(
                     f"{r.milliseconds:.0f} ms",
                     (shift * r.budget, r.placement),
-                    xytext=(7, -12 if index % 2 == 0 else 6),
+                    xytext=(7, -12) if index % 2 == 0 else (-30, 6),
                     textcoords="offset points",
                     fontsize=8,
                     color=f"C{index}",
