@@ -172,6 +172,11 @@ def generated() -> Any:
     return module
 
 
+def test_no_page_has_the_name_of_one_that_sphinx_makes() -> None:
+    """Sphinx would write its own over it without a word."""
+    assert not {"search", "genindex", "py-modindex"} & {page.stem for page in PAGES}
+
+
 def test_the_documentation_builds_and_its_tables_are_complete(tmp_path: Path) -> None:
     for needed in ("sphinx", "furo", "myst_parser"):
         pytest.importorskip(needed)
