@@ -98,16 +98,22 @@ def plot_payoff(result: TournamentResult, path: str | Path) -> None:
 
 
 def plot_ratings(result: TournamentResult, path: str | Path) -> None:
-    """Elo ratings with their 95% intervals as bars, into a PNG or SVG file."""
+    """Elo ratings with their 95% intervals, as points with bars and in numbers, into a PNG or SVG file."""
     elo = result.elo
     order = np.argsort([estimate.mean for estimate in elo], kind="stable").tolist()
     plt, figure, axes = _figure(7.0, 1.5 + 0.45 * len(order))
     chosen: list[Estimate] = [elo[k] for k in order]
     means = np.array([estimate.mean for estimate in chosen])
     around = np.array([[e.mean - e.low for e in chosen], [e.high - e.mean for e in chosen]])
-    axes.barh(range(len(order)), means, xerr=np.maximum(around, 0.0), color="#4c78a8", capsize=4)
+    # Points, not columns: Elo has no zero for them to stand on.
+    axes.errorbar(means, range(len(order)), xerr=np.maximum(around, 0.0), fmt="o", color="#4c78a8", capsize=4)
+    for row, estimate in enumerate(chosen):
+        text = f"{estimate.mean:,.0f} ± {estimate.half_width:,.0f}"
+        axes.annotate(text, (estimate.mean, row), xytext=(0, 7), textcoords="offset points", ha="center", fontsize=8)
     axes.set_yticks(range(len(order)), [result.policies[k] for k in order])
-    axes.set_xlim(left=min(1000.0, float(means.min()) - 100))
+    axes.margins(x=0.08)
+    axes.set_ylim(-0.5, len(order) - 0.3)
+    axes.grid(axis="x", alpha=0.3)
     axes.set_xlabel("Elo (median 1,500; bars: 95% interval)")
     axes.set_title(f"{result.game}, {result.num_players} players")
     figure.savefig(path, dpi=150)
