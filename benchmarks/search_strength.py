@@ -212,6 +212,9 @@ def show(console: Console, results: list[Result], plot_to: Path | None) -> None:
     """The table, and the plot if one is wanted."""
     console.print(table(results))
     if plot_to is not None:
+        for name in ("unit", "against"):
+            if len(found := sorted({str(getattr(r, name)) for r in results})) > 1:
+                raise typer.BadParameter(f"results of several kinds can't share a plot: {name} {', '.join(found)}")
         plot(results, plot_to)
         console.print(f"plot: {plot_to}")
 
@@ -263,6 +266,8 @@ def main(
         raise typer.BadParameter(str(error)) from error
     console = Console()
     if earlier:
+        if json is not None:
+            raise typer.BadParameter("--from plays nothing that could be written", param_hint="--json")
         show(console, [result for path in earlier for result in read_results(path)], plot_to)
         return
     console.print(machine_text(), style="dim")

@@ -496,10 +496,17 @@ def trained(game: GameDefinition) -> Table:
     return Table(header, rows)
 
 
+def _written(folder: str, pattern: str) -> list[dict[str, Any]]:
+    """What benchmarks have written into a folder here: command, machine, results; there has to be something."""
+    paths = sorted((Path(__file__).resolve().parent / folder).glob(pattern))
+    if not paths:
+        raise ValueError(f"docs/{folder} has no file {pattern}")
+    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+
+
 def _league_results(game: GameDefinition) -> list[dict[str, Any]]:
     """What `benchmarks/league.py` has written for a game, by number of players: command, machine, results."""
-    paths = sorted((Path(__file__).resolve().parent / "league").glob(f"{game.id}-*p.json"))
-    return [json.loads(path.read_text(encoding="utf-8")) for path in paths]
+    return _written("league", f"{game.id}-*p.json")
 
 
 def _estimate(estimate: dict[str, float], digits: int, scale: float = 1.0, sign: str = "") -> str:
@@ -574,8 +581,8 @@ def league_overview(games: Sequence[GameDefinition]) -> Table:
 def search(game: GameDefinition) -> Table:
     """How strong the search agents of a game are, by budget."""
     rows = []
-    for path in sorted((Path(__file__).resolve().parent / "search").glob("*.json")):
-        for r in json.loads(path.read_text(encoding="utf-8"))["results"]:
+    for written in _written("search", "*.json"):
+        for r in written["results"]:
             if r["game"] == game.id:
                 rows.append(
                     (

@@ -10,6 +10,7 @@ import inspect
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import textwrap
@@ -241,10 +242,22 @@ def test_the_readme_tells_the_trained_agents_strength_as_measured() -> None:
 
 
 def test_the_readme_tells_the_league_as_it_was_played() -> None:
-    """The table is generated: python -c 'import generated; print(generated.league_overview(games).markdown())'."""
     table = generated().league_overview(GAMES).markdown().strip()
     assert table.startswith("| agent |") and len(table.splitlines()) >= 8
-    assert table in (ROOT / "README.md").read_text(encoding="utf-8")
+    assert table in (ROOT / "README.md").read_text(encoding="utf-8"), f"README.md should have:\n{table}"
+
+
+def test_the_page_of_the_search_agents_tells_the_commands_that_gave_its_figures() -> None:
+    page = (DOCS / "search_agents.md").read_text(encoding="utf-8")
+    lines = page.replace("\\\n", "").splitlines()
+    told = [shlex.split(line) for line in lines if line.startswith("python benchmarks/search_strength.py")]
+    files = sorted((DOCS / "search").glob("*.json"))
+    for file in files:
+        assert shlex.split(json.loads(file.read_text(encoding="utf-8"))["command"]) in told, file.name
+    tables = {game.id: generated().search(game).rows for game in GAMES}
+    assert len(files) >= len(GAMES) and all(
+        any(row[1] == "halving" and int(row[5].replace(",", "")) >= 1000 for row in rows) for rows in tables.values()
+    )
 
 
 @pytest.mark.parametrize("game", GAMES, ids=lambda game: game.id)

@@ -372,6 +372,12 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         line for line in again.output.splitlines() if "±" in line
     ]
     assert (tmp_path / "again.png").read_bytes() == (tmp_path / "r.png").read_bytes()
+    other = (tmp_path / "r.json").read_text().replace('"greedy"', '"random"')
+    (tmp_path / "other.json").write_text(other)
+    both = ["--from", str(tmp_path / "r.json"), "--from", str(tmp_path / "other.json")]
+    assert run(*both).exit_code == 0
+    mixed = run(*both, "--plot", str(tmp_path / "mixed.png"))
+    assert mixed.exit_code == 2 and "against greedy, random" in mixed.output
 
 
 @pytest.mark.parametrize(
@@ -383,6 +389,7 @@ def test_the_benchmark_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
         (["--players", "9"], "num_players=9"),
         (["--against", "nobody"], "'nobody' names no policy"),
         (["--from", "pyproject.toml"], "holds no results"),
+        (["--from", "docs/search/peasy_v0.json", "--json", "copy.json"], "plays nothing"),
     ],
 )
 def test_wrong_arguments_end_with_a_message(arguments: list[str], message: str) -> None:
