@@ -118,10 +118,8 @@ def players_of(game: GameDefinition) -> list[int]:
 def agents_of(game: GameDefinition) -> dict[str, list[int]]:
     """The agents that ship for a game, and the numbers of players that each plays with."""
     players = players_of(game)
-    return {
-        name: [number for number in players if plays_with(load_policy(name, game), number)]
-        for name in ("random", *agent_names(game))
-    }
+    policies = {name: load_policy(name, game) for name in ("random", *agent_names(game))}
+    return {name: [number for number in players if plays_with(policy, number)] for name, policy in policies.items()}
 
 
 def agents_text(game: GameDefinition) -> str:

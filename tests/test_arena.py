@@ -251,9 +251,8 @@ def test_elo_is_that_of_the_formula() -> None:
 
 def test_one_that_nearly_always_loses_does_not_blur_the_other_ratings() -> None:
     even = [[[1, 2], [2, 1]], [[1, 2], [1, 2]], [[2, 1], [2, 1]]] * 100
-    beaten = [[[1, 2], [1, 2]]] * 299 + [
-        [[1, 2], [2, 1]]
-    ]  # whether a sample has the last deal makes hundreds of points
+    # Whether a sample has the last deal makes hundreds of points.
+    beaten = [[[1, 2], [1, 2]]] * 299 + [[[1, 2], [2, 1]]]
     pairs = tuple(itertools.combinations(range(4), 2))
     played = tuple(deals(beaten if pair == (2, 3) else beaten[:1] * 300 if 3 in pair else even) for pair in pairs)
     result = TournamentResult("peasy_v0", 2, ("a", "b", "c", "lost"), pairs, played, 0)

@@ -12,6 +12,7 @@ import shutil
 import socket
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -946,8 +947,10 @@ def test_choices_made_before_the_rules_have_come_count(client: Client, visit: Ca
     page.get_by_label("Players").select_option("5")
     page.get_by_label("Your seat").select_option("4")
     assert [text[:6] for text in page.locator("#opponents label").all_inner_texts()] == [f"Seat {n}" for n in range(4)]
-    while len(late) < 2:
+    end = time.monotonic() + SECONDS
+    while len(late) < 2 and time.monotonic() < end:
         page.wait_for_timeout(10)
+    assert len(late) == 2
     for route in reversed(late):  # Easy Peasy's rules come last, when nobody asks for them any more
         with page.expect_response("**/api/rules/**"):
             route.continue_()

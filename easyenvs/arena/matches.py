@@ -133,7 +133,7 @@ def seat_order(deal: int, players: int) -> list[int]:
     """Who sits in which seat in rotation 0 of a tournament's deal, by the deal's number: the players by seat, [P].
 
     Who plays after whom makes a difference as well, and rotations don't change it. So the order goes round from deal to
-    deal: in (P − 1)! deals in a row every cyclic order comes once, and in P − 1 everybody sits next to player 0.
+    deal: in (P − 1)! deals in a row every cyclic order comes once, and in P − 1 everybody plays once right after player 0.
     """
     order, left = [0], list(range(1, players))
     while left:
@@ -214,12 +214,9 @@ class _Part:
             len(seeds) * players, num_players=players, seed=np.repeat(seeds, players), **rules
         )
         rotations = np.arange(players)
-        earlier = (
-            np.arange(players)[None, :] - rotations[:, None]
-        ) % players  # [rotation, seat]: the seat in rotation 0
-        self.assignment: Index = (
-            by_seat[:, earlier].reshape(-1, players).astype(np.intp)
-        )  # [game, seat]: the player there
+        # Whoever sits somewhere in a rotation: where in rotation 0 [rotation, seat], and who that is [game, seat].
+        first_seat = (np.arange(players)[None, :] - rotations[:, None]) % players
+        self.assignment: Index = by_seat[:, first_seat].reshape(-1, players).astype(np.intp)
         self.forfeit: I64 = np.full(self.batch.num_games, NOBODY, dtype=np.int64)  # the seat that has failed
         self.reasons: dict[int, str] = {}
         # By call: rows, seats, actions.

@@ -158,11 +158,12 @@ class TournamentResult:
             values = figure(deals)
             for player, one in enumerate(line_up):
                 if one == policy:
-                    wanted = (
-                        True if seat is None else deals.seats[:, :, player] == seat
-                    )  # once in the rotations of a deal
-                    total += np.where(wanted, values[:, :, player], 0).sum(axis=1)
-                    count += self.num_players if seat is None else 1
+                    if seat is None:
+                        total += values[:, :, player].sum(axis=1)
+                        count += self.num_players
+                    else:  # once in the rotations of every deal
+                        total += np.where(deals.seats[:, :, player] == seat, values[:, :, player], 0).sum(axis=1)
+                        count += 1
         return total / count if count else np.full(self.num_deals, np.nan)
 
     @property
